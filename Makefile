@@ -17,7 +17,7 @@ check: ## The rest of what may stop a merge: PostgreSQL, browser, faults, the re
 nightly: ## What is too long for that: Valkey, upgrades, full sizes, what deploy/ ships, a short run of each comparison
 	@scripts/nightly.sh
 
-mutants: ## Change a line of Lua, many times, and show that a test of `make test` notices (ARGS="lua --count 200 --seed 1")
+mutants: ## Change a line, many times, and show that a test of `make test` notices (ARGS="lua --count 200" or "rust --shard 0/8")
 	@scripts/mutants.sh $(ARGS)
 
 lint: ## Install what is missing, check format, Rust, Lua, shell, licences and advisories

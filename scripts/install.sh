@@ -9,6 +9,7 @@ source "$(dirname "$0")/lib.sh"
 NEXTEST_VERSION=0.9.143
 STYLUA_VERSION=2.6.0
 DENY_VERSION=0.20.2
+MUTANTS_VERSION=27.1.0
 # deploy/Dockerfile has the same versions.
 AUDITABLE_VERSION=0.7.7
 CYCLONEDX_VERSION=0.5.9
@@ -209,6 +210,7 @@ case "${1:-}" in
     # What says whether a mutant is still Lua.
     want luac5.1 lua5.1
     install_packages
+    cargo_tool cargo-mutants "$MUTANTS_VERSION"
     ;;
   sbom)
     want cc build-essential

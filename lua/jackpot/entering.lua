@@ -225,7 +225,7 @@ local function append_entries(call, state, at, meters, block, skip, amounts, of_
     redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
   end
   local runs = table.concat(call.runs)
-  local first = num(call.first)
+  local first = call.count == 1 and seq_text(state.seq) or num(call.first)
   append_enter(KEYS[5], state, at, {
     epoch = state.epoch,
     version = call.version,

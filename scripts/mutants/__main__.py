@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
+import accepted
 import mutate
 import suite
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = accepted.ROOT
 OUT = ROOT / "target/mutants"
-ACCEPTED = ROOT / "tests/gates/mutants"
 SURVIVED = "survived"
 # As in .config/nextest.toml: tests wait a third of their time.
 JOBS = 4
@@ -173,23 +173,16 @@ def run_all(mutants, tests):
     return results
 
 
-def accepted():
-    lines = ACCEPTED.read_text().splitlines()
-    return {line for line in lines if line and not line.startswith("#")}
-
-
 def summary(results, asked, of_tree):
     """Prints what survived, and returns whether every survivor is accepted and the list of those is right."""
-    listed = accepted()
-    survivors = [result.mutant for result in results if result.end == SURVIVED]
-    unlisted = [mutant for mutant in survivors if mutant.key not in listed]
+    survivors = [result.mutant.key for result in results if result.end == SURVIVED]
     caught = [result for result in results if result.end != SURVIVED]
-    wrong = [(key, "no such mutant") for key in sorted(listed - {mutant.key for mutant in of_tree})]
-    wrong += [(result.mutant.key, f"caught by {result.test}") for result in caught if result.mutant.key in listed]
-    for mutant in unlisted:
-        print(f"survived\t{mutant.key}\t(line {mutant.line})")
-    for key, why in wrong:
-        print(f"wrong in {ACCEPTED.relative_to(ROOT)}\t{key}\t{why}")
+    unlisted, is_right = accepted.judge(
+        accepted.listed("lua"),
+        {mutant.key for mutant in of_tree},
+        {result.mutant.key: result.test for result in caught},
+        survivors,
+    )
     timeouts = sum(result.end == suite.TIMED_OUT for result in caught)
     counted = len(caught) + len(unlisted)
     share = 100 * len(caught) / counted if counted else 0
@@ -197,7 +190,7 @@ def summary(results, asked, of_tree):
         f"{len(results)} of {asked} mutants of Lua: {len(caught)} caught ({timeouts} by a timeout), "
         f"{len(survivors)} survived, {len(survivors) - len(unlisted)} of them accepted: {share:.1f} % of {counted}"
     )
-    return not unlisted and not wrong
+    return is_right
 
 
 def arguments():

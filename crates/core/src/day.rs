@@ -197,7 +197,9 @@ mod tests {
         ] {
             assert_eq!(date(wrong), None, "{wrong}");
         }
-        for wrong in ["", "24:00", "1:00", "01:60", "01:00:00", "0a:00"] {
+        for wrong in [
+            "", "24:00", "1:00", "01:60", "01:00:00", "0a:00", "00:0a", "00:a0", "01-00",
+        ] {
             assert_eq!(time_of_day(wrong), None, "{wrong}");
         }
         assert!(zone_named("Mars/Olympus").is_none());

@@ -316,6 +316,11 @@ mod tests {
             Some(vec![pair("block", "a\n:1:"), pair("n", "7")])
         );
         assert_eq!(of("4:skip0:"), Some(vec![pair("skip", "")]));
+        assert_eq!(
+            of("11:a long name12:a long value"),
+            Some(vec![pair("a long name", "a long value")])
+        );
+        assert_eq!(of("000000001:n1:7"), Some(vec![pair("n", "7")]), "nine digits");
         assert_eq!(of(""), Some(Vec::new()));
     }
 
@@ -326,6 +331,8 @@ mod tests {
             "1:n2:7",
             "n",
             ":n1:7",
+            ":1:7",
+            "0000000001:n1:7",
             "-1:n1:7",
             "1:n99999999999999999999:7",
             "1:n1:7x",
@@ -370,6 +377,12 @@ mod tests {
             (Some("4"), Some("6"), None)
         );
         assert_eq!(EventFields::from(&map), fields);
+        assert_ne!(EventFields::default(), fields);
+        assert_eq!(fields.bytes(), 10 + 8 + 10 + 1 + 2 + 2 + 7);
+        let error = serde_json::from_str::<EventFields>("7")
+            .expect_err("no object")
+            .to_string();
+        assert!(error.contains("expected a map"), "{error}");
         assert_eq!(serde_json::from_str::<EventFields>(&fields.json()).ok(), Some(fields));
     }
 }

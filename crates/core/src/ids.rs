@@ -321,6 +321,36 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_is_named_by_its_own_id_or_by_its_place_in_a_batch() {
+        for good in [
+            "e-1",
+            "b1:1",
+            "b1:10000",
+            &BatchId::parse("b1").expect("an id").entry_id(7),
+        ] {
+            let entry = EntryRef::try_from(good.to_owned());
+            assert_eq!(entry.as_ref().map(EntryRef::as_str), Ok(good));
+        }
+        for bad in ["", "b1:", "b1:x", "b1:1:1", ":1", "b1:-1"] {
+            assert_eq!(EntryRef::try_from(bad.to_owned()), Err(InvalidId), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ids_are_texts_in_json_and_in_maps() {
+        let id: Id = serde_json::from_str("\"spring\"").expect("an id");
+        assert_eq!(serde_json::to_string(&id).expect("JSON"), "\"spring\"");
+        assert_eq!((id.to_string().as_str(), &*id.shared()), ("spring", "spring"));
+        assert_eq!(std::collections::BTreeSet::from([id.clone()]).get("spring"), Some(&id));
+        let wrong = |json: &str| serde_json::from_str::<Id>(json).expect_err(json).to_string();
+        assert!(wrong("7").contains("expected a string") && wrong("\"a b\"").contains("must match"));
+        let seed = ClientSeed::try_from("s-1".to_owned()).expect("a seed");
+        assert_eq!((seed.as_str(), String::from(seed.clone())), ("s-1", "s-1".to_owned()));
+        let batch = BatchId::try_from("b1".to_owned()).expect("an id");
+        assert_eq!((batch.as_str(), batch.entry_id(2)), ("b1", "b1:2".to_owned()));
+    }
+
+    #[test]
     fn a_request_is_a_client_s_or_a_draw_s() {
         for good in [
             "r-1",
@@ -329,7 +359,8 @@ mod tests {
             "draw:spring:b1:17",
             "draw:spring:b1:17~3",
         ] {
-            assert!(RequestRef::try_from(good.to_owned()).is_ok(), "{good}");
+            let request = RequestRef::try_from(good.to_owned());
+            assert_eq!(request.as_ref().map(RequestRef::as_str), Ok(good));
         }
         for bad in [
             "",

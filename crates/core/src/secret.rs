@@ -88,10 +88,23 @@ impl fmt::Debug for MasterSecret {
 
 #[cfg(test)]
 mod tests {
-    use super::MasterSecret;
+    use super::{MasterSecret, Secrets};
 
     #[test]
     fn a_secret_is_named_by_its_published_id() {
         assert_eq!(MasterSecret::new([0x5f; 32]).id(), "abc44bcf0634a438");
+    }
+    #[test]
+    fn secrets_are_found_by_id_and_each_is_there_once() {
+        let [new, old, older] = [1, 2, 3].map(|byte| MasterSecret::new([byte; 32]));
+        let all = Secrets::new(new.clone(), [old.clone(), new.clone(), older.clone(), old.clone()]);
+        let bytes: Vec<_> = all.iter().map(|secret| secret.bytes()[0]).collect();
+        assert_eq!(bytes, [1, 2, 3]);
+        assert_eq!((all.current_id(), all.current().bytes()), (&*new.id(), new.bytes()));
+        for secret in [&new, &old, &older] {
+            assert_eq!(all.get(&secret.id()).map(MasterSecret::bytes), Some(secret.bytes()));
+        }
+        let only = Secrets::from(old);
+        assert!(only.get(&new.id()).is_none() && only.iter().count() == 1);
     }
 }

@@ -135,6 +135,13 @@ mod tests {
         for good in ["a", "한국어", "é 😀", "=1+1", "a\u{a0}b", &"x".repeat(500)] {
             assert!(Reason::parse(good).is_ok(), "{good}");
         }
+        let text = Reason::parse("late").expect("a text");
+        assert_eq!((text.as_str(), text.clone().into_string()), ("late", "late".to_owned()));
+        assert_eq!(
+            (String::from(text.clone()), "late".parse()),
+            ("late".to_owned(), Ok(text.clone()))
+        );
+        assert_eq!(Reason::try_from("late".to_owned()), Ok(text));
         let long = "x".repeat(501);
         let controls = (0..=0x1f).chain(0x7f..=0x9f).chain([0x2028, 0x2029]);
         let controls = controls.chain(0x202a..=0x202e).chain(0x2066..=0x2069);

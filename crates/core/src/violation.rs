@@ -56,3 +56,40 @@ pub fn check_name(name: &str) -> Option<Violation> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_name_is_a_text_and_an_old_one_has_no_control_characters() {
+        let longest = "x".repeat(MAX_NAME_CHARS);
+        for good in ["a", &*longest] {
+            assert!(check_new_name(good).is_ok() && check_name(good).is_none(), "{good}");
+        }
+        for bad in ["", "a\nb", &format!("{longest}x")] {
+            let wrong = check_new_name(bad).expect_err("refused");
+            assert_eq!(wrong[0].field, "name", "{bad}");
+            assert_eq!(
+                check_name(bad).map(|wrong| wrong.field),
+                Some("name".to_owned()),
+                "{bad}"
+            );
+        }
+        assert!(check_new_name("a\u{2028}b").is_err() && check_name("a\u{2028}b").is_none());
+    }
+
+    #[test]
+    fn a_name_is_named_once_among_all_that_is_wrong() {
+        let fields = |all: Result<(), Vec<Violation>>| {
+            let all = all.err().unwrap_or_default();
+            all.into_iter().map(|wrong| wrong.field).collect::<Vec<_>>()
+        };
+        let name = || Err(vec![Violation::new("name", "new")]);
+        let rest = || Err(vec![Violation::new("name", "old"), Violation::new("odds", "x")]);
+        assert_eq!(fields(name_and_rest(name(), rest())), ["name", "odds"]);
+        assert_eq!(fields(name_and_rest(name(), Ok(()))), ["name"]);
+        assert_eq!(fields(name_and_rest(Ok(()), rest())), ["name", "odds"]);
+        assert_eq!(name_and_rest(Ok(()), Ok(7)), Ok(7));
+    }
+}

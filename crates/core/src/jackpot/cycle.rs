@@ -683,4 +683,215 @@ mod tests {
         assert_eq!(Cycles::parse(""), Some(Cycles::default()));
         assert_eq!(Cycles::parse("x|y"), None);
     }
+    fn row(text: &str) -> CycleRow {
+        CycleRow::read(text).expect("a row")
+    }
+
+    #[test]
+    fn changes_are_read_as_they_were_written() {
+        let text =
+            format!("e grand 4 must-hit;b grand 5 {NONCE} abc44bcf0634a438 c0ffee 1 1 20 30 - - 0;e mini 0 close;");
+        let changes = CycleChanges::read(&text).expect("changes");
+        assert_eq!((changes.0.len(), changes.text()), (3, text));
+        for by in EndedBy::ALL {
+            let text = format!("e grand 4 {};", by.as_str());
+            assert_eq!(CycleChanges::read(&text).map(|changes| changes.text()), Some(text));
+        }
+        for wrong in [
+            "e grand 4;",
+            "e grand 4 take 5;",
+            "e grand 4 luck;",
+            "x grand 4 take;",
+            "b grand 4;",
+            "e;",
+        ] {
+            assert_eq!(CycleChanges::read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_triggers_of_a_cycle_lie_above_low_and_after_the_floor() {
+        let open = row(&format!(
+            "grand 0 {NONCE} abc44bcf0634a438 a9e13bb45fafaa915d3bc9373af757636aea08307943a2385b7f32c7c8328e51 1700000000999 \
+             1 5000 10000 60 1700086460 0 - 7 9"
+        ));
+        let secrets = Secrets::from(MasterSecret::new([0x5f; 32]));
+        let jackpot = Id::parse("spring").expect("an id");
+        let found = open.seed(&secrets, &jackpot).expect("a seed");
+        assert_eq!(found.reveal(), seed().reveal());
+        // The published vectors: 2,070 of 5,000 and 50,698 of 86,400.
+        assert_eq!(open.trigger_amount(&found), Some(5_000 + 1 + 2_070));
+        assert_eq!(open.floor(), Some(1_700_000_060));
+        assert_eq!(open.trigger_at(&found), Some(1_700_000_060 + 1 + 50_698));
+        let other = CycleRow {
+            cycle: 1,
+            ..open.clone()
+        };
+        assert!(other.seed(&secrets, &jackpot).is_none(), "another commitment");
+        let none = CycleRow {
+            low: OrDash(None),
+            deadline: OrDash(Some(1_700_000_060)),
+            ..open
+        };
+        assert_eq!((none.trigger_amount(&found), none.trigger_at(&found)), (None, None));
+        let read = CycleSeed::published(&found.reveal()).map(|seed| seed.reveal());
+        assert_eq!(read, Some(found.reveal()));
+        assert!(CycleSeed::published("03d6").is_none());
+    }
+
+    #[test]
+    fn only_an_open_cycle_is_found_and_needs_its_secret() {
+        let text = format!(
+            "grand 1 20 30 - - -;||grand 4 {NONCE} aaaa - 1 1 20 30 - - 0;mini 2 {NONCE} bbbb c0ffee 1 1 20 30 - - 0;"
+        );
+        let cycles = Cycles::parse(&text).expect("cycles");
+        assert_eq!(cycles.text(), text);
+        let tier = |tier| Id::parse(tier).expect("an id");
+        assert!(cycles.has_open() && cycles.open(&tier("grand")).is_none());
+        assert_eq!(cycles.open(&tier("mini")).map(|row| row.cycle), Some(2));
+        let secrets = Secrets::from(MasterSecret::new([0x5f; 32]));
+        assert_eq!(cycles.missing(&secrets).collect::<Vec<_>>(), ["bbbb"]);
+        let none = Cycles::of("x", "y");
+        assert!(none.is_empty() && !none.has_open());
+        let rules = "grand 1 20 30 - - -;";
+        let next = Cycles::of("", "").with_rules(rules).expect("rules");
+        assert_eq!((next.rules.len(), next.next.len(), next.is_empty()), (0, 1, false));
+        assert_eq!((Cycles::of(rules, "").is_empty(), cycles.is_empty()), (false, false));
+        let only_rows = Cycles {
+            rules: Vec::new(),
+            ..cycles
+        };
+        assert!(!only_rows.is_empty() && Cycles::default().with_rules("x").is_none());
+    }
+
+    /// The lines that a call brings, without commitments.
+    fn prepared(cycles: &str, renews: Option<Renews>, following: usize) -> Vec<String> {
+        let jackpot = Id::parse("spring").expect("an id");
+        let secrets = Secrets::from(MasterSecret::new([0x5f; 32]));
+        let text = Cycles::parse(cycles).expect("cycles").prepared(&Preparing {
+            jackpot: &jackpot,
+            secrets: &secrets,
+            nonce: [0xab; 16],
+            renews,
+            following,
+            now: 1_700_000_000,
+        });
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some(PREAMBLE));
+        let lines = lines.map(|line| {
+            let (of, cycles) = line.rsplit_once(' ').expect("cycles at the end");
+            let triggers = cycles
+                .split_terminator(',')
+                .map(|cycle| cycle.split_once(':').expect("a commitment").1);
+            format!("{of} {}", triggers.collect::<Vec<_>>().join(","))
+        });
+        lines.collect()
+    }
+
+    const OWN: &str = "abc44bcf0634a438";
+
+    #[test]
+    fn a_call_brings_the_open_cycle_and_those_that_may_follow() {
+        let open = format!("grand 0 {NONCE} {OWN} c0ffee 1700000000999 1 5000 10000 60 1700086460 0;");
+        let lines = prepared(&format!("grand 1 5000 10000 60 86460 -;||{open}"), None, 1);
+        assert_eq!(
+            lines[0],
+            format!("grand {NONCE} {OWN} 0 5000 10000 60 86400 - - 7071:50698")
+        );
+        assert!(
+            lines[1].starts_with(&format!("grand {NONCE} {OWN} 1 5000 10000 60 86400 - - ")),
+            "{lines:?}"
+        );
+        assert_eq!(lines.len(), 2);
+        // Under another secret, which this instance does not have: the next one is far from those before.
+        let other = open.replace(OWN, "ffffffffffffffff");
+        let renewed = |renews| {
+            let lines = prepared(&format!("grand 1 - - - - -;||{other}"), renews, 2);
+            let line = lines.last().expect("a line").clone();
+            (
+                lines.len(),
+                line.split(' ').take(4).skip(1).collect::<Vec<_>>().join(" "),
+            )
+        };
+        let fresh = "ab".repeat(16);
+        assert_eq!(renewed(None), (1, format!("{fresh} {OWN} 1")));
+        assert_eq!(renewed(Some(Renews::Next)), (1, format!("{fresh} {OWN} 1700000000")));
+        assert_eq!(
+            renewed(Some(Renews::AtLeast { second: 3 })),
+            (1, format!("{fresh} {OWN} 1000"))
+        );
+        assert_eq!(
+            renewed(Some(Renews::AtLeast { second: 1_001 })),
+            (1, format!("{fresh} {OWN} 1001"))
+        );
+    }
+
+    #[test]
+    fn a_call_brings_words_where_the_trigger_is_not_known_yet() {
+        let lines = prepared("|grand 1 20 30 0 - 20:00@Asia/Seoul;|", None, 1);
+        let seed = CycleSeed::derive(
+            &MasterSecret::new([0x5f; 32]),
+            &Id::parse("spring").expect("an id"),
+            &Id::parse("grand").expect("an id"),
+            0,
+            &"ab".repeat(16),
+        );
+        let words = |kind| halves(&seed.words(kind));
+        let days = (-1..7)
+            .map(|day| (1_699_959_600 + day * 86_400).to_string())
+            .collect::<Vec<_>>();
+        assert_eq!(
+            lines,
+            [format!(
+                "grand {} {OWN} 0 20 30 0 w 20:00@Asia/Seoul {} {}:{}",
+                "ab".repeat(16),
+                days.join(","),
+                words("amount"),
+                words("time")
+            )]
+        );
+        assert_eq!(halves(&[1, (7 << 32) + 5]), "0.1/7.5");
+    }
+
+    #[test]
+    fn a_tier_without_a_rule_gets_a_cycle_while_one_is_open_or_where_all_begin_anew() {
+        let closed = format!("|| grand 4 {NONCE} {OWN} - 1 1 20 30 - - 0;").replace("|| ", "||");
+        let open = closed.replace(" - 1 1 ", " c0ffee 1 1 ");
+        assert_eq!(prepared(&closed, None, 1), Vec::<String>::new());
+        assert_eq!(prepared(&open, None, 1).len(), 2);
+        let anew = prepared(&closed, Some(Renews::AtLeast { second: 9 }), 1);
+        assert_eq!(anew, [format!("grand {} {OWN} 1004 - - - - - - -:-", "ab".repeat(16))]);
+    }
+    #[test]
+    fn the_words_that_scripts_get_end_with_one_that_every_n_accepts() {
+        let id = |text| Id::parse(text).expect("an id");
+        let (secret, jackpot, tier) = (MasterSecret::new([0x5f; 32]), id("spring"), id("grand"));
+        let is_accepted = |word: &u64| *word < 0x7ff << 53;
+        let mut longer = 0;
+        // One first word of 2,048 is refused.
+        for cycle in 0..10_000 {
+            let words = CycleSeed::derive(&secret, &jackpot, &tier, cycle, NONCE).words("time");
+            let (last, others) = words.split_last().expect("a word");
+            assert!(is_accepted(last) && !others.iter().any(is_accepted), "{words:?}");
+            longer += usize::from(!others.is_empty());
+        }
+        assert!(longer > 0);
+    }
+
+    #[test]
+    fn each_rule_of_a_definition_is_a_row() {
+        let tier = |tier: &str, rule: serde_json::Value| serde_json::json!({"tier": tier, "share_ppm": 1, "min_payout": 5, "must_hit_by": rule});
+        let document = serde_json::json!({"id": "x", "name": "x", "currency": "EUR", "contribution": {"fixed": 1},
+            "tiers": [
+                tier("grand", serde_json::json!({"amount": {"low": 20, "high": 30}})),
+                tier("none", serde_json::Value::Null),
+                tier("mini", serde_json::json!({"time": {"after_s": 60, "within_s": 86_460}})),
+                tier("day", serde_json::json!({"amount": {"low": 40, "high": 50}, "daily": {"at": "20:00", "zone": "Asia/Seoul"}})),
+            ], "odds": {"total": 1, "ranks": []}});
+        let document = serde_json::from_value(document).expect("well formed");
+        assert_eq!(
+            rules_text(&Definition::check(document).expect("valid")),
+            "grand 5 20 30 - - -;mini 5 - - 60 86460 -;day 5 40 50 0 - 20:00@Asia/Seoul;"
+        );
+    }
 }

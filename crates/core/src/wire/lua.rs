@@ -445,4 +445,286 @@ mod tests {
         );
         assert!(lua.lines().all(|line| line.starts_with("-- word")));
     }
+    /// The committed parts of scripts that declarations of this crate make.
+    #[test]
+    fn the_records_of_this_crate_are_written_and_read_as_scripts_do() {
+        use crate::jackpot::record::{CallRecord, InRun, Record};
+        use crate::jackpot::settlement::{Hold, Voided};
+
+        let (record, settlement) = (
+            "crates/core/src/jackpot/record.rs",
+            "crates/core/src/jackpot/settlement.rs",
+        );
+        for (made, source, part) in [
+            (
+                record_writers(&Record::shape()),
+                record,
+                include_str!("../../../../lua/jackpot/write_entry.lua"),
+            ),
+            (
+                record_part_reader(&Record::shape(), Some("p")),
+                record,
+                include_str!("../../../../lua/jackpot/read_pending.lua"),
+            ),
+            (
+                record_part_reader(&InRun::shape(), None),
+                record,
+                include_str!("../../../../lua/jackpot/in_run.lua"),
+            ),
+            (
+                record_writers(&CallRecord::shape()),
+                record,
+                include_str!("../../../../lua/jackpot/write_call.lua"),
+            ),
+            (
+                record_part_reader(&CallRecord::shape(), None),
+                record,
+                include_str!("../../../../lua/jackpot/read_call.lua"),
+            ),
+            (
+                record_without_kinds(&Hold::shape()),
+                settlement,
+                include_str!("../../../../lua/jackpot/hold.lua"),
+            ),
+            (
+                record_without_kinds(&Voided::shape()),
+                settlement,
+                include_str!("../../../../lua/jackpot/voided.lua"),
+            ),
+        ] {
+            assert_eq!(heading(source) + &made, part);
+        }
+    }
+
+    crate::record! {
+        /// A place.
+        enum Place as "place" {
+            /// It waits.
+            "w" Waiting {
+                /// Since when, ms.
+                joined_ms: i64,
+                /// Who.
+                user: String,
+            }
+            /// It was seen.
+            "s" Seen {
+                /// When, ms.
+                at_ms: i64,
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_of_kinds_is_read_and_written_by_its_letter() {
+        assert_eq!(
+            record(&Place::shape()),
+            "--
+-- A place.
+--   w joined_ms user: It waits.
+--   s at_ms: It was seen.
+
+-- Parses a record into a table with its `kind`, its `text`, and its fields as text; nil for no record, or one that no
+-- script wrote.
+local function read_place(text)
+  local kind = text and string.sub(text, 1, 1)
+  if kind == 'w' then
+    local joined_ms, user = string.match(text, '^w (%d+) (%S+)$')
+    if not joined_ms then
+      return nil
+    end
+    return {
+      kind = kind,
+      text = text,
+      joined_ms = joined_ms,
+      user = user,
+    }
+  end
+  if kind == 's' then
+    local at_ms = string.match(text, '^s (%d+)$')
+    if not at_ms then
+      return nil
+    end
+    return {
+      kind = kind,
+      text = text,
+      at_ms = at_ms,
+    }
+  end
+  return nil
+end
+
+local function write_place(place)
+  local kind = place.kind
+  if kind == 'w' then
+    return 'w ' .. place.joined_ms .. ' ' .. place.user
+  end
+  return 's ' .. place.at_ms
+end
+"
+        );
+        for text in ["w 7 anna", "s 8"] {
+            let place = Place::parse(text).expect("a place");
+            assert_eq!(place.to_string(), text);
+        }
+    }
+
+    crate::words! {
+        /// A point.
+        struct Point as "point" by '+' each ';' {
+            /// Right.
+            x: u64,
+            /// Up.
+            y: u64,
+        }
+    }
+
+    #[test]
+    fn a_list_is_searched_with_the_pattern_of_its_items() {
+        assert_eq!(
+            record_list(&Point::shape()),
+            "--
+-- A point.
+--   x+y;
+
+local function point_text(x, y)
+  return x .. '+' .. y .. ';'
+end
+
+-- Finds each of a list.
+local POINT = '(%d+)%+(%d+);'
+"
+        );
+        assert_eq!(Point::parse("1+2").map(|point| point.to_string()), Ok("1+2".to_owned()));
+        assert_eq!(magic_free(','), ",");
+        assert_eq!(snake("MustHitBy"), "must_hit_by");
+        assert_eq!(
+            names("AXES", " Both.", &Point::shape().head),
+            "\n-- Both.\nlocal AXES = {\n  'x',\n  'y',\n}\n"
+        );
+    }
+
+    fn fields() -> Vec<FieldShape> {
+        vec![
+            FieldShape::new::<u64>("size", " How many.\n"),
+            FieldShape {
+                when: "where it moved",
+                ..FieldShape::new::<Option<u64>>("to", "Where\n it went.")
+            },
+        ]
+    }
+
+    #[test]
+    fn a_reply_has_its_code_and_the_values_in_their_order() {
+        let shape = |head| ReplyShape {
+            name: "view",
+            scripts: "view.lua",
+            head,
+            doc: "What there is.",
+            fields: fields(),
+        };
+        let values = "    mark_text,\n    values.size,\n    values.to or '',\n  }\nend\n";
+        assert_eq!(
+            reply(&shape(Head::Code("OK"))),
+            format!(
+                "\n-- What there is.\nlocal function view_reply(mark_text, values)\n  return {{\n    'OK',\n{values}"
+            )
+        );
+        assert_eq!(
+            reply(&shape(Head::Codes("OK, NONE"))),
+            format!(
+                "\n-- What there is.\nlocal function view_reply(code, mark_text, values)\n  return {{\n    code,\n{values}"
+            )
+        );
+        assert_eq!(
+            reply(&shape(Head::Part)),
+            "
+-- What there is.
+local function append_view(reply, values)
+  local length = #reply
+  reply[length + 1] = values.size
+  reply[length + 2] = values.to or ''
+end
+"
+        );
+    }
+
+    #[test]
+    fn an_event_has_a_size_before_each_text_and_only_the_fields_that_are_there() {
+        let shape = EventShape {
+            kind: "move",
+            doc: "It moved.\n\nMore of it.",
+            fields: fields(),
+        };
+        let common = [FieldShape::new::<u64>("meters", "What changed.")];
+        assert_eq!(
+            event(&shape, &common),
+            "--
+-- Part of a script. Appends the event `move`: It moved.
+-- `values` has a text for each field:
+--   size: How many.
+--   to: Where it went. Only where it moved.
+--   meters: What changed.
+
+local function append_move(key, state, at, values)
+  local id, n = next_event(state)
+  local at_text = num(at)
+  local text = '4:type4:move'
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '4:size'
+    .. (sizes[#values.size] or size(#values.size))
+    .. values.size
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+  if values.to then
+    text = text .. '2:to' .. (sizes[#values.to] or size(#values.to)) .. values.to
+  end
+  redis.call('XADD', key, id, 'e', text)
+end
+"
+        );
+    }
+
+    #[test]
+    fn a_line_is_broken_only_where_it_is_longer_than_the_width() {
+        let function = |text: &str, arguments: &[&str]| {
+            let mut lua = String::new();
+            write_function(&mut lua, "f", arguments, text);
+            lua
+        };
+        // `  return ` has 9 characters.
+        let fits = format!("{} .. b", "a".repeat(WIDTH - 9 - 5));
+        assert_eq!(
+            function(&fits, &["a"]),
+            format!("\nlocal function f(a)\n  return {fits}\nend\n")
+        );
+        let longer = format!("a{fits}");
+        let broken = longer.replace(" .. ", "\n    .. ");
+        assert_eq!(
+            function(&longer, &["a"]),
+            format!("\nlocal function f(a)\n  return {broken}\nend\n")
+        );
+        // `local function f(, b)` has 21.
+        let fits = "a".repeat(WIDTH - 21);
+        assert!(function("1", &[&fits, "b"]).contains(&format!("f({fits}, b)\n")));
+        let longer = format!("a{fits}");
+        assert!(function("1", &[&longer, "b"]).contains(&format!("f(\n  {longer},\n  b\n)\n")));
+        let comment_of = |words: &[&str]| {
+            let mut lua = String::new();
+            comment(&mut lua, &words.join(" "));
+            lua
+        };
+        let fits = "a".repeat(WIDTH - 3 - 2);
+        assert_eq!(comment_of(&[&fits, "b"]), format!("-- {fits} b\n"));
+        assert_eq!(comment_of(&[&fits, "bc"]), format!("-- {fits}\n-- bc\n"));
+        assert_eq!(comment_of(&["", "", &fits, "b"]), format!("--   {fits}\n--     b\n"));
+    }
 }

@@ -93,3 +93,80 @@ fn when(field: &FieldShape) -> String {
 pub(super) fn paragraph(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::KindShape;
+    use super::*;
+
+    fn shape(kinds: Vec<KindShape>) -> RecordShape {
+        RecordShape {
+            name: "place",
+            doc: " A\n place.\n",
+            by: ' ',
+            end: "",
+            head: vec![FieldShape::new::<Option<i64>>("at_ms", "When | since.")],
+            kinds,
+        }
+    }
+
+    #[test]
+    fn a_record_has_a_table_for_what_all_begin_with_and_for_each_kind() {
+        let at =
+            "| field | type | meaning |\n| --- | --- | --- |\n| `at_ms` | integer, ms, or empty | When \\| since. |\n";
+        assert_eq!(
+            record("Place", &shape(Vec::new())),
+            format!("## Place\n\nA place.\n\n`at_ms`:\n\n{at}")
+        );
+        let kind = |letter, fields| KindShape {
+            letter,
+            name: "Any",
+            doc: "A kind.",
+            fields,
+        };
+        let user = FieldShape::text("user", "Who.", "a name");
+        let kinds = vec![kind("w", vec![user]), kind("n", Vec::new())];
+        let user = "| field | type | meaning |\n| --- | --- | --- |\n| `user` | a name | Who. |\n";
+        assert_eq!(
+            record("Place", &shape(kinds)),
+            format!(
+                "## Place\n\nA place.\n\nEvery kind begins with:\n\n{at}\n`at_ms w user`: A kind.\n\n{user}\n`at_ms n`: A kind.\n"
+            )
+        );
+    }
+
+    #[test]
+    fn an_event_says_after_its_table_what_stands_in_later_paragraphs() {
+        let shape = EventShape {
+            kind: "move",
+            doc: "It\nmoved.\n\nMore of it.",
+            fields: vec![FieldShape {
+                when: "where it moved",
+                ..FieldShape::text("to", "Where.", "a place")
+            }],
+        };
+        let table =
+            "| field | type | meaning |\n| --- | --- | --- |\n| `to` | a place | Where. Only where it moved. |\n";
+        assert_eq!(
+            event("Jackpot", &shape),
+            format!("### Jackpot `move`\n\nIt moved.\n\n{table}\nMore of it.\n")
+        );
+        let reply_of = |head| ReplyShape {
+            name: "view",
+            scripts: "`view.lua`",
+            head,
+            doc: "What is.",
+            fields: shape.fields.clone(),
+        };
+        for (head, what) in [
+            (Head::Code("OK"), "the reply `OK`"),
+            (Head::Codes("OK, NONE"), "the reply `OK, NONE`"),
+            (Head::Part, "`view`"),
+        ] {
+            assert_eq!(
+                reply(&reply_of(head)),
+                format!("## `view.lua`: {what}\n\nWhat is.\n\n{table}")
+            );
+        }
+    }
+}

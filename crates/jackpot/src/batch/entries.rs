@@ -338,4 +338,57 @@ mod tests {
             assert_eq!(serde_json::from_value::<Entries>(many(count)).is_ok(), taken, "{count}");
         }
     }
+    #[test]
+    fn each_part_of_a_line_is_found_whatever_stands_beside_it() {
+        let text = r#"[{"player_id":"p1","stake":5,"source_id":"slot","ranks":[1,2,0]},
+            {"player_id":"p22","stake":3,"client_seed":"s-1","source_id":"\u0076ip"},
+            {"player_id":"p3","stake":9,"client_seed":"x","source_id":"slot","ranks":[7]},
+            {"player_id":"p4","stake":4}]"#;
+        let entries: Entries = serde_json::from_str(text).expect("well formed");
+        let lines = ["p1 5 * slot 1,2,0", "p22 3 s-1 vip", "p3 9 x slot 7", "p4 4 *"];
+        assert_eq!(entries.block(), lines.join("\n"));
+        assert_eq!((entries.len(), entries.name_sources()), (4, true));
+        assert_eq!((entries.min_stake().get(), entries.max_stake().get()), (3, 9));
+        let each = |i| {
+            let ranks = entries.ranks(i).map(|ranks| ranks.all().to_vec());
+            (entries.player(i), entries.seed(i), entries.source(i), ranks)
+        };
+        for (i, expected) in [
+            ("p1", None, Some("slot"), Some(vec![1, 2, 0])),
+            ("p22", Some("s-1"), Some("vip"), None),
+            ("p3", Some("x"), Some("slot"), Some(vec![7])),
+            ("p4", None, None, None),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!((each(i), entries.line(i)), (expected, lines[i]));
+        }
+        let sent = (0..4).map(|i| entries.sent(i)).collect::<Vec<_>>();
+        assert_eq!(Entries::of(&sent), Some(entries));
+        assert_eq!(
+            Entries::of(&sent[3..]).map(|entries| entries.name_sources()),
+            Some(false)
+        );
+        assert_eq!(Entries::of(&[]), None);
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_entries_is_said() {
+        for (body, what) in [
+            ("7", "expected an array"),
+            ("[]", "must be 1 to 10000 entries"),
+            (r#"[{"player_id":7,"stake":1}]"#, "expected a string"),
+            (r#"[{"player_id":"a b","stake":1}]"#, "must match"),
+            (
+                r#"[{"player_id":"p","stake":1,"client_seed":"a b"}]"#,
+                "must be null or match",
+            ),
+            (r#"[{"player_id":"p","stake":1,"source_id":"a b"}]"#, "must match"),
+            (r#"[{"player_id":"p","stake":1,"ranks":[1]}]"#, "ranks need a source_id"),
+        ] {
+            let error = serde_json::from_str::<Entries>(body).expect_err(body).to_string();
+            assert!(error.contains(what), "{body}: {error}");
+        }
+    }
 }

@@ -608,3 +608,6 @@ impl Books {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

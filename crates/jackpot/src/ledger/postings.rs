@@ -337,4 +337,77 @@ mod tests {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }
+    #[test]
+    fn each_meter_has_its_account() {
+        for (meter, text) in [
+            ("contributed", "c-1"),
+            ("contributed_micro", "c0:-1"),
+            ("funded", "f-1"),
+            ("funded_micro", "f0:-1"),
+            ("reversed", "v1"),
+            ("reversed_micro", "v0:1"),
+            ("pool", "p1"),
+            ("reserve", "r1"),
+            ("overflow", "o1"),
+            ("pool_micro", "m0:1"),
+            ("reserve_micro", "m0:1"),
+            ("paid", "w1"),
+            ("transferred_out", "t1"),
+            ("transferred_out_micro", "t0:1"),
+            ("expected", "f1"),
+            ("transferred_in", "f1,t-1"),
+            ("transferred_in_micro", "f0:1,t0:-1"),
+            ("voided", "f1,b-1"),
+            ("skipped", "s-1"),
+            ("skipped_micro", "s0:-1"),
+        ] {
+            assert_eq!(
+                moved(&event(&[("grand", meter, 1)])),
+                format!("grand {text}"),
+                "{meter}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_letter_has_a_name() {
+        let rows = parse("grand c1,f1,p1,r1,o1,m1,w1,s1,v1,t1,b1").expect("postings");
+        assert_eq!(
+            rows.iter().map(|row| row.account.as_str()).collect::<Vec<_>>(),
+            [
+                "contributions",
+                "funding",
+                "pool",
+                "reserve",
+                "overflow",
+                "remainder",
+                "payouts",
+                "skipped",
+                "reversals",
+                "transfers",
+                "voids"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_source_has_what_its_entries_brought_and_won() {
+        use crate::ledger::sources::OfTier;
+        let of = |contributed_micro, paid| OfTier {
+            contributed_micro,
+            paid,
+            payouts: 1,
+        };
+        let id = |tier| Id::parse(tier).expect("an id");
+        let source = Moved {
+            entries: 3,
+            tiers: [
+                (id("grand"), of(2_500_000, 70)),
+                (id("mini"), of(0, 0)),
+                (id("tiny"), of(7, 0)),
+            ]
+            .into(),
+        };
+        assert_eq!(moved_for(&source), "grand c-2:-500000,w70;tiny c0:-7");
+    }
 }

@@ -175,3 +175,55 @@ fn a_record_of_a_run_that_is_lost_or_cut_is_unreadable() {
     assert!(Record::parse_whole(":c 3 fp ").is_err());
     assert!(Record::parse_whole("c 3 fp 1").is_err());
 }
+
+#[test]
+fn what_an_entry_won_and_what_refused_it_are_told() {
+    for (state, is_won, paid, refusals) in [
+        ("", false, None, 0),
+        (" p 1r,3o 5 p7 100 *", false, None, 2),
+        (" n 1r", false, None, 1),
+        (" c 1a,2n 3 spa 7 c-1", true, None, 2),
+        (" w 2r 1 grand 9 6 00aa", true, Some((1, 9, 6)), 1),
+        (" h grand 8 5 00aa 4 time 77", true, Some((0, 8, 5)), 0),
+        (" h grand 8 5 00aa 4 amount 77", true, Some((0, 8, 5)), 0),
+    ] {
+        let text = format!("1 1 1 f 1+1{state}");
+        let record = Record::parse(&text).expect(state);
+        assert_eq!(record.to_string(), text);
+        assert_eq!(
+            (record.state.is_won(), record.refusals().len()),
+            (is_won, refusals),
+            "{state}"
+        );
+        let found = record.state.payout();
+        assert!(
+            found
+                .iter()
+                .all(|found| (found.tier.as_str(), &*found.history) == ("grand", "00aa")),
+            "{state}"
+        );
+        let found = found.map(|found| (found.rank, found.amount, found.claim_order));
+        assert_eq!(found, paid, "{state}");
+    }
+    assert!(Record::parse("1 1 1 f 1+1 h grand 8 5 00aa 4 luck 77").is_err());
+}
+
+#[test]
+fn every_reason_has_a_name_and_a_letter() {
+    let names = ["retry", "out-of-stock", "already-issued", "not-open"];
+    for (name, letter) in names.into_iter().zip(["r", "o", "a", "n"]) {
+        let reason = Reason::read(name).expect("a reason");
+        assert_eq!(reason.text(), name);
+        let refusal = Refusal { rank: 12, reason };
+        assert_eq!(refusal.text(), format!("12{letter}"));
+        assert_eq!(Refusal::read(&refusal.text()), Some(refusal));
+    }
+    for wrong in ["", "r", "12", "12x", "x12r", "12é"] {
+        assert_eq!(Refusal::read(wrong), None, "{wrong}");
+    }
+    assert_eq!(Reason::read("late"), None);
+    assert_eq!(CallField::of("c").as_str(), ":c");
+    let sent = Sent::parse("p7 100 * vip").expect("readable");
+    assert_eq!(sent.source_text(), Some("vip"));
+    assert_eq!(Sent::parse("p7 100 *").and_then(|sent| sent.source), None);
+}
