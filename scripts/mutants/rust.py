@@ -9,6 +9,7 @@ import argparse
 import subprocess
 import sys
 from collections import Counter
+from fnmatch import fnmatch
 
 import accepted
 
@@ -26,9 +27,9 @@ UNIT_LIMIT_S = 60
 INTEGRATION_LIMIT_S = 3_600
 
 
-def mutants_of(files, shard=None):
+def all_mutants():
     """The mutants by their names, each with its name in the list of accepted survivors, which stays when lines move."""
-    command = ["cargo", "mutants", *PACKAGES, "--list"] + [f"--file={file}" for file in files] + sharding(shard)
+    command = ["cargo", "mutants", *PACKAGES, "--list"]
     lines, found, seen = {}, {}, Counter()
     for name in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines():
         path, line, _, what = name.split(":", 3)
@@ -40,8 +41,15 @@ def mutants_of(files, shard=None):
     return found
 
 
-def sharding(shard):
-    return ["--sharding=round-robin", f"--shard={shard}"] if shard else []
+def chosen(of_tree, asked):
+    """Those that were asked for: each Nth of those of the files."""
+    names = [name for name in of_tree if asked.only in name]
+    if asked.file:
+        names = [name for name in names if any(fnmatch(name.split(":")[0], file) for file in asked.file)]
+    if asked.shard:
+        first, step = (int(number) for number in asked.shard.split("/"))
+        names = names[first::step]
+    return {name: of_tree[name] for name in names}
 
 
 def meet(names, of_tree, options, tests):
@@ -106,10 +114,8 @@ def arguments():
 
 def main():
     asked = arguments()
-    of_tree = mutants_of([])
-    chosen = mutants_of(asked.file, asked.shard) if asked.file or asked.shard else of_tree
-    # The names of all, because of several changes that are alike in a line a shard may have one.
-    mutants = {name: of_tree[name] for name in chosen if asked.only in name}
+    of_tree = all_mutants()
+    mutants = chosen(of_tree, asked)
     if not mutants:
         sys.exit("no mutant fits")
     if asked.list:
