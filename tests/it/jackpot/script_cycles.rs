@@ -12,7 +12,7 @@ use crate::jackpot::must_hit::{cycles, open};
 use crate::store::sources::part;
 use crate::support::redis::TestRedis;
 
-/// SplitMix64.
+/// The generator `SplitMix64`.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut word = *state;

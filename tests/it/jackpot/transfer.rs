@@ -79,9 +79,13 @@ impl Pair {
     }
 
     async fn give(&self, transfer: (&str, &str), tiers: &[(&str, &str)], expected: Option<&Vec<Part>>) -> Given {
+        self.give_what(transfer, tiers, expected.map(|parts| holding(parts)))
+            .await
+    }
+
+    async fn give_what(&self, transfer: (&str, &str), tiers: &[(&str, &str)], holds: Option<Holds>) -> Given {
         let (known, view) = self.source.fresh().await;
         let (transfer_id, digest) = transfer;
-        let holds = expected.map(|parts| holding(parts));
         let tiers: Vec<_> = tiers.iter().map(|(tier, to_tier)| (id(tier), id(to_tier))).collect();
         let wish = Give {
             transfer_id: &id(transfer_id),
@@ -543,4 +547,22 @@ async fn the_room_of_what_came_in_is_not_ended_again() {
     let released = transfer_release(&target.store, &known.keys, &fence, own, room).await;
     assert!(matches!(released, Ok((_, Released::Before))), "{released:?}");
     assert_eq!(target.dump().await, before);
+}
+
+/// As where the limit that it waited for is gone: the other jackpot made no room for it.
+#[tokio::test]
+async fn what_needed_a_second_owner_at_the_look_is_not_given_without_room() {
+    let pair = Pair::funded(100, &json!({})).await;
+    let parts = pair.look("t", &GRAND).await;
+    let before = pair.source.dump().await;
+    let waited = Holds {
+        waits: true,
+        ..holding(&parts)
+    };
+    let given = pair.give_what(("t", "content"), &GRAND, Some(waited)).await;
+    assert!(
+        matches!(&given, Given::Holds(holds) if !holds.waits && holds.parts == parts),
+        "{given:?}"
+    );
+    assert_eq!(pair.source.dump().await, before);
 }

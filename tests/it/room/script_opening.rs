@@ -151,6 +151,18 @@ async fn the_list_is_published_once_and_kept_for_a_retention() {
     assert_eq!(fixture.snapshot().await.collected, 0);
 }
 
+#[tokio::test]
+async fn a_list_of_one_is_published_and_dropped_too() {
+    let fixture = RoomFixture::with(&opening()).await;
+    fixture.joined(["a"]).await;
+    fixture.pass(101).await;
+    assert!(fixture.tick().await.unpublished);
+    assert!(publish(&fixture, 1, &"b".repeat(64)).await);
+    fixture.pass(600).await;
+    fixture.tick().await;
+    assert_eq!(fixture.snapshot().await.collected, 0);
+}
+
 /// The tickets in the order of the room's seed.
 fn ordered(fixture: &RoomFixture, joined: &[Seen]) -> Vec<Ticket> {
     let mut order: Vec<_> = joined.iter().map(|seen| seen.ticket).collect();

@@ -135,6 +135,19 @@ async fn the_next_admission_is_due_a_millisecond_after_the_minute_of_the_one_tha
     assert_eq!(fixture.tick().await.next_due_ms, due);
 }
 
+/// A step forgets at most 16 more than it admits, and here those are all too old: the next one still counts.
+#[tokio::test]
+async fn no_admission_that_the_rate_counts_is_forgotten_with_the_old_ones() {
+    let fixture = RoomFixture::with(&json!({"capacity": 99, "admissions_per_minute": 30})).await;
+    fixture.joined(users(1, 17).iter().map(String::as_str)).await;
+    fixture.pass(30).await;
+    fixture.joined(users(18, 20).iter().map(String::as_str)).await;
+    fixture.pass(31).await;
+    fixture.joined(["last"]).await;
+    let kept: u64 = fixture.raw(redis::cmd("LLEN").arg(&fixture.keys.recent)).await;
+    assert_eq!(kept, 3 + 1);
+}
+
 #[tokio::test]
 async fn what_the_rate_counts_no_more_is_forgotten() {
     let rule = json!({"capacity": 1_000, "waiting_timeout_s": 1_000, "admissions_per_minute": 50});
