@@ -52,6 +52,17 @@ async fn a_batch_is_its_entries_in_sequence() {
 }
 
 #[tokio::test]
+async fn a_batch_is_kept_in_the_newer_generation() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.fund("f", 500).await;
+    fixture.take("before", 0).await;
+    fixture.operate.rotate_by_retention(&fixture.id, 0).await.expect("done");
+    assert_eq!(fixture.field::<String>("gen").await, "b");
+    taken(call_whole(&fixture, &four(), &[(2, "0 1;1 0;")]).await);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
 async fn a_repeat_answers_as_before_and_changes_nothing() {
     let fixture = JackpotFixture::with(&json!({})).await;
     fixture.fund("f", 500).await;

@@ -112,6 +112,23 @@ async fn an_entry_of_a_run_between_repeats_is_found_with_its_number() {
     fixture.assert_rebuilds().await;
 }
 
+/// A run after a winner would share a record with the call that has its name.
+#[tokio::test]
+async fn a_run_whose_call_has_the_name_of_an_earlier_one_is_taken_entry_by_entry() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let first = fixture.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
+    let ids = ["a", "won", "e", "f", "g", "h"];
+    let second = fixture.enter(&ids.map(|id| entry(id, u32::from(id == "won")))).await;
+    for (i, id) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        assert_eq!(&look_up(&fixture, id).await, taken(&first, i));
+    }
+    for (i, id) in ids.into_iter().enumerate().skip(1) {
+        assert_eq!(&look_up(&fixture, id).await, taken(&second, i));
+        assert!(!raw_record(&fixture, id).await.expect("kept").starts_with(':'), "{id}");
+    }
+    fixture.assert_rebuilds().await;
+}
+
 #[tokio::test]
 async fn an_entry_whose_call_is_lost_is_damaged_alone() {
     let fixture = JackpotFixture::with(&json!({})).await;

@@ -1,6 +1,9 @@
 //! What every script answers before it looks at anything else: a subject that Redis has not, or lost a part of, or that is
 //! being restored; and a caller who knows another epoch or definition than there is.
 
+use std::sync::Arc;
+
+use jackpot::room::scripts::{ScriptError, Wanted};
 use redis::{FromRedisValue, Value as Reply, from_redis_value};
 use serde_json::json;
 
@@ -9,6 +12,7 @@ use crate::jackpot::fixture::JackpotFixture;
 use crate::room::fixture::RoomFixture;
 use crate::store::sources::{Source, sources};
 use crate::support::fixture::{Capability, Fixture};
+use crate::support::redis::TestRedis;
 
 /// More keys and arguments than any script reads before it answers so.
 const KEYS: usize = 16;
@@ -113,6 +117,23 @@ async fn assert_keeps_decision<C: Capability>(fixture: &Fixture<C>, room: &str) 
         1,
         "no event of a subject that is not there"
     );
+}
+
+/// Otherwise a PUT would end a restore half-way.
+#[tokio::test]
+async fn no_definition_creates_what_is_being_restored() {
+    let coupon = CouponFixture::undefined(Arc::new(TestRedis::start().await)).await;
+    let room = RoomFixture::undefined(Arc::clone(&coupon.redis)).await;
+    for state in [coupon.stream_keys().state, room.stream_keys().state] {
+        let restoring = [("n", "7"), ("restores", "2"), ("status", "restoring")];
+        coupon.raw::<()>(redis::cmd("HSET").arg(state).arg(&restoring)).await;
+    }
+    let before = (coupon.dump().await, room.dump().await);
+    let put = coupon.put(&json!({}), Wanted::Any, None, "n").await;
+    assert!(matches!(put, Err(ScriptError::Restoring)), "{put:?}");
+    let put = room.put(&json!({}), Wanted::Any, None, "n").await;
+    assert!(matches!(put, Err(ScriptError::Restoring)), "{put:?}");
+    assert_eq!((coupon.dump().await, room.dump().await), before);
 }
 
 /// They read what they got, or answer a repeat, before they look at the fence: their own tests have that.
