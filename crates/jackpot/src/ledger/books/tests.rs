@@ -1,4 +1,5 @@
 use jackpot_core::fields::EventFields;
+use jackpot_core::money::Minor;
 
 use super::*;
 
@@ -636,7 +637,7 @@ fn a_limit_follows_from_the_one_before() {
     let raised = limit(3, "3", "200", "tracked 100 bob 3 tracked 200");
     let books = after([creation(&[]), first.clone()]);
     assert_eq!(
-        books.settlement_terms().approval_above.map(|limit| limit.get()),
+        books.settlement_terms().approval_above.map(Minor::get),
         Some(100)
     );
     assert_eq!(created().settlement_terms(), settlement::Terms::default());
@@ -650,7 +651,7 @@ fn a_limit_follows_from_the_one_before() {
     let waiting = [creation(&[]), first, raised];
     let books = after(waiting.clone());
     assert_eq!(
-        books.settlement_terms().approval_above.map(|limit| limit.get()),
+        books.settlement_terms().approval_above.map(Minor::get),
         Some(100)
     );
     assert_eq!(
@@ -659,7 +660,7 @@ fn a_limit_follows_from_the_one_before() {
     );
     let books = after(waiting.into_iter().chain([approve("tracked 200 bob - - -")]));
     assert_eq!(
-        books.settlement_terms().approval_above.map(|limit| limit.get()),
+        books.settlement_terms().approval_above.map(Minor::get),
         Some(200)
     );
 }
