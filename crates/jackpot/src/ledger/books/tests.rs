@@ -636,10 +636,7 @@ fn a_limit_follows_from_the_one_before() {
     let first = limit(2, "2", "100", "tracked 100 anna - - -");
     let raised = limit(3, "3", "200", "tracked 100 bob 3 tracked 200");
     let books = after([creation(&[]), first.clone()]);
-    assert_eq!(
-        books.settlement_terms().approval_above.map(Minor::get),
-        Some(100)
-    );
+    assert_eq!(books.settlement_terms().approval_above.map(Minor::get), Some(100));
     assert_eq!(created().settlement_terms(), settlement::Terms::default());
     for wrong in ["tracked 200 bob - - -", "tracked 100 bob 4 tracked 200"] {
         assert_eq!(
@@ -650,19 +647,13 @@ fn a_limit_follows_from_the_one_before() {
     let approve = |hold| event(4, "approval", &[("version", "3"), ("hold", hold), ("owner", "anna")]);
     let waiting = [creation(&[]), first, raised];
     let books = after(waiting.clone());
-    assert_eq!(
-        books.settlement_terms().approval_above.map(Minor::get),
-        Some(100)
-    );
+    assert_eq!(books.settlement_terms().approval_above.map(Minor::get), Some(100));
     assert_eq!(
         refused(&books, &approve("tracked 300 bob - - -")),
         "it approves a limit that does not wait"
     );
     let books = after(waiting.into_iter().chain([approve("tracked 200 bob - - -")]));
-    assert_eq!(
-        books.settlement_terms().approval_above.map(Minor::get),
-        Some(200)
-    );
+    assert_eq!(books.settlement_terms().approval_above.map(Minor::get), Some(200));
 }
 
 #[test]
