@@ -61,7 +61,7 @@ class Token:
 class Mutant:
     path: str
     line: int
-    source: str  # the line before the change
+    source: str  # the line before the change; of several lines alike with its number among them
     kind: str
     what: str  # the change, such as "< → <="
     before: str
@@ -191,6 +191,9 @@ def mutants_of(path, text):
         if seen[line, what] > 1:
             what += f" (number {seen[line, what]})"
         source = lines[line - 1].strip()
+        alike = [other.strip() for other in lines[:line]].count(source)
+        if alike > 1:
+            source += f" (line {alike} of those alike)"
         found.append((start, Mutant(str(path), line, source, kind, what, text, text[:start] + new + text[end:])))
     return [mutant for _, mutant in sorted(found, key=lambda pair: (pair[0], pair[1].what))]
 
