@@ -244,7 +244,8 @@ async fn many_lines_are_served_beside_each_other() {
             hold(&redis, &id).await;
         }
         for request in ["q1", "q2", "q3"] {
-            join(&service, &id, request, request).await;
+            let (status, _, answer) = join(&service, &id, request, request).await;
+            assert!(status.is_success(), "{id} {request}: {status} {answer}");
         }
     }
     for i in 1..COUPONS {

@@ -159,7 +159,7 @@ pub async fn release(redis: &LocalServer, id: &str) {
 
 /// Waits until a request has this result; returns the request as it is then.
 pub async fn until(service: &Service, id: &str, request: &str, result: &str) -> Value {
-    eventually(PATIENCE, &format!("{request} is {result}"), async || {
+    eventually(PATIENCE, &format!("{request} of {id} is {result}"), async || {
         let found = look(service, id, request).await.body;
         (found["result"] == result).then_some(found)
     })
