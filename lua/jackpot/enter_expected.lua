@@ -25,7 +25,7 @@ local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTE
 local sent = { cmsgpack.unpack(ARGV[1]) }
 local tiers = #KEYS - 4
 local first = POOLS + 2 * tiers
-must(#sent > first and #sent % 2 == 1 or nil, 'JP_ARGUMENT entries') -- pairs from `first`, which is even
+must(#sent > first and (#sent - first) % 2 == 1 or nil, 'JP_ARGUMENT entries')
 for i = 1, #sent do
   must(type(sent[i]) == 'string' or nil, 'JP_ARGUMENT entries') -- HSET would fail after the first write
 end
