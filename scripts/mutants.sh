@@ -17,13 +17,13 @@ case "$kind" in
   *) die "usage: scripts/mutants.sh lua [--count N] [--seed N] [--only TEXT] [--list], or rust [--shard K/N] [--file PATTERN] [--only TEXT] [--unit] [--list]" ;;
 esac
 for command in test mutants; do scripts/install.sh "$command"; done
+same_cases
 if [[ $kind == lua ]]; then
   cargo nextest run --locked --workspace --no-run
   exec python3 scripts/mutants "$@"
 fi
 # What an endless loop collects ends with the mutant, and not with the machine.
 ulimit -v "$MUTANT_MEMORY_KB"
-export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-34}
 [[ " $* " == *" --unit "* || " $* " == *" --list "* ]] || {
   trap stop_servers EXIT
   start_servers redis

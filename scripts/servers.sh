@@ -76,13 +76,16 @@ stop_servers() {
   scripts/docker-down.sh || true
 }
 
+# Each run of what may stop a merge tries the same cases of properties, so a change is refused for what it did. The night
+# looks further.
+same_cases() { export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-34}; }
+
 # run_tests GATE [ARGUMENT…]: runs the tests of a command (scripts/gate.sh), on what start_servers started.
 run_tests() {
   local gate=$1
   shift
   # cargo writes colours into a pipe only on request.
   [[ -t 2 ]] && export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
-  # Each run of what may stop a merge tries the same cases, so a change is refused for what it did. The night looks further.
-  [[ $gate == nightly ]] || export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-34}
+  [[ $gate == nightly ]] || same_cases
   cargo nextest run --workspace --profile "$gate" --filterset "$(scripts/gate.sh filter "$gate")" "$@" >&2
 }
