@@ -263,7 +263,8 @@ async fn a_call_without_whole_records_ends_before_it_reads_the_state() {
     ]
     .map(|(room, name)| part(room, name));
     let script = Script::new("enter_expected", "", &parts.each_ref().map(String::as_str));
-    let mut redis = TestRedis::start().await.connection().await;
+    let redis = TestRedis::start().await;
+    let mut connection = redis.connection().await;
     let keys = ["state", "seen:a", "seen:b", "events", "pool"].map(|key| format!("{}:{key}", TestRedis::id("e")));
     // With one tier, 12 values come before the records.
     for (values, is_whole) in [
@@ -277,7 +278,7 @@ async fn a_call_without_whole_records_ends_before_it_reads_the_state() {
         let empty = vec![0xa0_u8; values]; // MessagePack
         let mut eval = redis::cmd("EVAL");
         eval.arg(script.sources()[0]).arg(keys.len()).arg(&keys).arg(empty);
-        let reply: redis::RedisResult<u8> = eval.query_async(&mut redis).await;
+        let reply: redis::RedisResult<u8> = eval.query_async(&mut connection).await;
         match reply {
             Ok(taken) => assert!(is_whole && taken == 0, "{values}"),
             Err(error) => assert!(

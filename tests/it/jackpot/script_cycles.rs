@@ -32,7 +32,8 @@ async fn the_index_of_words_is_exact_for_every_bound_and_refuses_the_words_above
         return found";
     let parts = [part("subject", "events"), part("jackpot", "cycles"), body.to_owned()];
     let script = Script::new("index_of_words", "no-writes", &parts.each_ref().map(String::as_str));
-    let mut redis = TestRedis::start().await.connection().await;
+    let redis = TestRedis::start().await;
+    let mut connection = redis.connection().await;
     let mut state = 1;
     let mut bounds = vec![
         1,
@@ -69,7 +70,7 @@ async fn the_index_of_words_is_exact_for_every_bound_and_refuses_the_words_above
             .arg(0)
             .arg(bound)
             .arg(sent.collect::<Vec<_>>());
-        let found: Vec<u64> = eval.query_async(&mut redis).await.expect("a reply");
+        let found: Vec<u64> = eval.query_async(&mut connection).await.expect("a reply");
         let expected = words.iter().map(|word| {
             if *word <= first_refused {
                 word % bound
