@@ -12,7 +12,7 @@ use super::only::{Asks, Only, Options, flag};
 use super::session::Session;
 use super::{SettingsArgs, examples, failed, until_signalled};
 use crate::ledger::kinds::AnyKind;
-use crate::ledger::projector::lease::{Leases, Place};
+use crate::ledger::projector::lease::Leases;
 use crate::ledger::stuck::{At, Outcome, StuckEvent};
 use crate::operator::Operator;
 use crate::settings::Settings;
@@ -133,13 +133,10 @@ impl Work<'_> {
         let session = self.session;
         let sql = session.ledger.sql.clone();
         let leases = Leases::of(self.kind.name(), sql, session.instance.clone(), session.lease_ms());
-        let done = match self.place(&leases, id).await {
-            Ok(place) => match leases.take(id, place.token).await {
-                Ok(Some(token)) => leases.during(self.with_lease(id, token, skip)).await,
-                Ok(None) => Err("another instance took the stream over at the same time; try again".into()),
-                Err(error) => Err(error.into()),
-            },
-            Err(error) => Err(error),
+        let done = match leases.take(id).await {
+            Ok(Some(token)) => leases.during(self.with_lease(id, token, skip)).await,
+            Ok(None) => Err(self.unknown(id)),
+            Err(error) => Err(error.into()),
         };
         if let Err(error) = leases.release().await {
             eprintln!("jackpot: the lease was not released: {error}; it expires");
@@ -150,9 +147,8 @@ impl Work<'_> {
         self.go_on(&leases, id).await
     }
 
-    async fn place(&self, leases: &Leases, id: &Id) -> Result<Place, Box<dyn std::error::Error>> {
-        let found = leases.places().await?.into_iter().find(|place| place.id == *id);
-        found.ok_or_else(|| format!("the ledger has no {} '{id}'", self.kind.name().as_str()).into())
+    fn unknown(&self, id: &Id) -> Box<dyn std::error::Error> {
+        format!("the ledger has no {} '{id}'", self.kind.name().as_str()).into()
     }
 
     async fn with_lease(&self, id: &Id, token: i64, skip: Option<(u64, &Reason)>) -> Done {
@@ -209,7 +205,10 @@ impl Work<'_> {
         if tokio::time::timeout(CATCH_UP, self.session.catch_up()).await.is_err() {
             self.say(id, "the ledger has not read all later events yet")?;
         }
-        let place = self.place(leases, id).await?;
+        let mut places = leases.places_of(std::slice::from_ref(id)).await?;
+        let Some(place) = places.pop() else {
+            return Err(self.unknown(id));
+        };
         let stopped = place.view.stopped;
         if stopped.is_empty() {
             let what = self.kind.name().as_str();

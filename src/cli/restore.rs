@@ -196,14 +196,11 @@ impl<'a> Restoring<'a> {
             if place.n == 0 || !only.has(self.kind.name(), place.id.as_str()) {
                 continue;
             }
-            found = true;
-            // The current reader of this stream can commit nothing more, because the token has changed.
-            if self.leases.take(&place.id, place.token).await?.is_none() {
-                let text = "another instance took it over at the same time; try again";
-                self.say(&place.id, text)?;
-                right = false;
+            // The current reader of this stream can commit nothing more, because the token changes.
+            if self.leases.take(&place.id).await?.is_none() {
                 continue;
             }
+            found = true;
             if self.args.discard
                 && let Err(error) = self.leases.during(self.confirmed(&place)).await
             {

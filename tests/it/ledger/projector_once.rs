@@ -9,6 +9,7 @@ use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::subject::kinds::JACKPOT;
+use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::fault::support::PATIENCE;
@@ -25,6 +26,7 @@ on_both_databases!(
     a_stalled_holder_does_not_take_what_was_trimmed_for_a_gap,
     a_lease_ends_with_its_time_or_when_it_is_given_back,
     a_lease_is_kept_during_what_takes_longer,
+    a_command_takes_a_stream_that_a_service_took_since_it_looked,
     a_clock_that_was_set_back_keeps_no_dead_holders_lease,
     a_database_that_was_put_back_gets_the_rest_again,
     a_few_busy_jackpots_do_not_hold_up_the_others,
@@ -211,7 +213,7 @@ async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
     let lease_ms = 2_000;
     let own = leases(&fixture, "own", lease_ms);
     own.add(std::slice::from_ref(&fixture.id)).await.expect("added");
-    own.take(&fixture.id, 0).await.expect("an answer").expect("taken");
+    own.take(&fixture.id).await.expect("an answer").expect("there");
     let ends = async || {
         fixture.ledger.sql.holders().await.expect("an answer")[0]
             .until_ms
@@ -225,11 +227,28 @@ async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
     own.during(work).await;
 }
 
+/// The service takes a stream again as soon as a command has let go of it.
+async fn a_command_takes_a_stream_that_a_service_took_since_it_looked(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let (command, service) = (leases(&fixture, "command", 60_000), leases(&fixture, "service", 60_000));
+    command.add(std::slice::from_ref(&fixture.id)).await.expect("added");
+    let looked = command.places().await.expect("an answer")[0].token;
+    let taken = service.take_free(&[(fixture.id.clone(), looked)]).await;
+    let [(_, old)] = taken.expect("an answer")[..] else {
+        panic!("it was free");
+    };
+    let new = command.take(&fixture.id).await.expect("an answer").expect("there");
+    assert!(command.holds(&fixture.id, new).await.expect("an answer"));
+    assert!(!service.holds(&fixture.id, old).await.expect("an answer"));
+    let other = Id::parse("nobody").expect("an id");
+    assert_eq!(command.take(&other).await.expect("an answer"), None);
+}
+
 async fn a_clock_that_was_set_back_keeps_no_dead_holders_lease(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
     let dead = leases(&fixture, "dead", 300_000);
     dead.add(std::slice::from_ref(&fixture.id)).await.expect("added");
-    dead.take(&fixture.id, 0).await.expect("an answer").expect("taken");
+    dead.take(&fixture.id).await.expect("an answer").expect("there");
     assert!(!is_free(&fixture).await, "the longest lease that settings allow");
     fixture.change("UPDATE holders SET until_ms = until_ms + 3600000").await;
     assert!(is_free(&fixture).await);
@@ -240,7 +259,7 @@ async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
     let fixture = JackpotLedger::with(LedgerDb::sqlite(), &json!({})).await;
     let dead = leases(&fixture, "dead", 60_000);
     dead.add(std::slice::from_ref(&fixture.id)).await.expect("added");
-    dead.take(&fixture.id, 0).await.expect("an answer").expect("taken");
+    dead.take(&fixture.id).await.expect("an answer").expect("there");
     fixture.ledger.sql.close().await;
     let ledger = Ledger::open(&fixture.settings, fixture.db.data_dir())
         .await

@@ -86,11 +86,7 @@ async fn project_in(fixture: &CouponLedger, sizes: &[usize]) {
         let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));
         rest = later;
         let stale = token;
-        token = leases
-            .take(&fixture.id, token)
-            .await
-            .expect("an answer")
-            .expect("taken");
+        token = leases.take(&fixture.id).await.expect("an answer").expect("there");
         let loaded = load::load::<Coupons>(&fixture.ledger.sql, &fixture.id)
             .await
             .expect("loaded");

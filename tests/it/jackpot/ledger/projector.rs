@@ -260,15 +260,11 @@ pub async fn project_after(fixture: &JackpotLedger, n: usize, sizes: &[usize]) {
         .collect();
     let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(std::slice::from_ref(&fixture.id)).await.expect("added");
-    let (mut rest, mut token, mut sizes) = (&raw[n..], 0, sizes.iter().cycle());
+    let (mut rest, mut sizes) = (&raw[n..], sizes.iter().cycle());
     while !rest.is_empty() {
         let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));
         rest = later;
-        token = leases
-            .take(&fixture.id, token)
-            .await
-            .expect("an answer")
-            .expect("taken");
+        let token = leases.take(&fixture.id).await.expect("an answer").expect("there");
         let loaded = load::load::<Jackpots>(&fixture.ledger.sql, &fixture.id)
             .await
             .expect("loaded");

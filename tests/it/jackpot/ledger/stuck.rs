@@ -108,13 +108,7 @@ async fn place(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> (u64, Strin
 /// Takes the lease of its stream, as the command line does.
 async fn lease(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> (Leases, i64) {
     let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a-test".to_owned(), 10_000);
-    let places = leases.places().await.expect("places");
-    let place = places.into_iter().find(|place| place.id == jackpot.id).expect("there");
-    let token = leases
-        .take(&jackpot.id, place.token)
-        .await
-        .expect("taken")
-        .expect("free");
+    let token = leases.take(&jackpot.id).await.expect("an answer").expect("there");
     (leases, token)
 }
 

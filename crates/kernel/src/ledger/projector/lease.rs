@@ -198,22 +198,26 @@ impl Leases {
         self.sql.writing(take).await
     }
 
-    /// Takes over a stream, if nobody did since `token` was read. Returns the new token.
-    pub async fn take(&self, id: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
+    /// Takes over a stream from whoever reads it: that one can commit nothing more, because the token changes. Returns the
+    /// new token, or `None` when the ledger has no such stream.
+    ///
+    /// This is for an operator's command. It asks for no token read before: a service that runs takes a free stream
+    /// between any two statements of the command.
+    pub async fn take(&self, id: &Id) -> Result<Option<i64>, sqlx::Error> {
         let sql = format!(
-            "UPDATE streams SET holder = $1, lease_token = lease_token + 1 WHERE kind = '{}' AND id = $2 AND lease_token = $3",
+            "UPDATE streams SET holder = $1, lease_token = lease_token + 1 WHERE kind = '{}' AND id = $2 \
+             RETURNING lease_token",
             self.kind.as_str()
         );
-        let update = sqlx::query(AssertSqlSafe(sql))
+        let update = sqlx::query_scalar(AssertSqlSafe(sql))
             .bind(&self.lease.instance)
-            .bind(id.as_str())
-            .bind(token);
+            .bind(id.as_str());
         let take = async {
             let mut tx = self.sql.begin().await?;
             self.lease.renewal(&self.sql).execute(&mut *tx).await?;
-            let done = update.execute(&mut *tx).await?.rows_affected();
+            let token = update.fetch_optional(&mut *tx).await?;
             tx.commit().await?;
-            Ok((done == 1).then_some(token + 1))
+            Ok(token)
         };
         self.sql.writing(take).await
     }
