@@ -1,6 +1,5 @@
 //! Several instances on one Redis, and Redis clusters of some nodes.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -76,8 +75,7 @@ impl Cluster {
         for port in &cluster.ports[1..] {
             let mut meet = redis::cmd("CLUSTER");
             meet.arg("MEET").arg("127.0.0.1").arg(*port);
-            let bus = bus_port(*port)?;
-            meet.arg(bus).exec_async(&mut first).await?;
+            meet.exec_async(&mut first).await?;
         }
         for number in 0..count {
             let range = (number * SLOTS / count, (number + 1) * SLOTS / count - 1);
@@ -107,15 +105,10 @@ impl Cluster {
     async fn add(&mut self, number: usize) -> Outcome {
         let at = std::path::absolute(self.directory.path())?.join(number.to_string());
         std::fs::create_dir(&at)?;
-        let port = free_port_pair()?;
+        let port = jackpot_simulate::free_port()?;
         let node = Command::new(program()?)
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
-            .args([
-                "--cluster-enabled",
-                "yes",
-                "--cluster-port",
-                &bus_port(port)?.to_string(),
-            ])
+            .args(["--cluster-enabled", "yes"])
             .args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""])
             .args(["--maxmemory-policy", "noeviction", "--hash-max-listpack-entries", "64"])
             .arg("--dir")
@@ -159,24 +152,6 @@ impl Drop for Cluster {
         for node in &mut self.nodes {
             let _gone = node.kill();
             let _gone = node.wait();
-        }
-    }
-}
-
-fn bus_port(port: u16) -> Outcome<u16> {
-    Ok(port.checked_add(1).ok_or("no port is left for the bus")?)
-}
-
-/// A free port, and the next one, on which the nodes talk to each other.
-fn free_port_pair() -> Outcome<u16> {
-    let begun = Instant::now();
-    loop {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        if bus_port(port).is_ok_and(|bus| TcpListener::bind(("127.0.0.1", bus)).is_ok()) {
-            return Ok(port);
-        }
-        if begun.elapsed() > START_LIMIT {
-            return Err("no two ports in a row are free".into());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A process under load: the product, or a peer that is built from the same library. Settings are the defaults, but for
 //! the directory and the port: embedded Redis with AOF `always`, SQLite ledger.
 
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ impl Service {
         std::fs::create_dir_all(place)?;
         let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
         let at = std::path::absolute(directory.path())?;
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let address = SocketAddr::from(([127, 0, 0, 1], jackpot_simulate::free_port()?));
         settings["data_dir"] = json!(at);
         // All clients of a measurement are one address, so its limit would refuse the 1,001st connection.
         settings["http"] = json!({"listen": address, "max_connections_per_address": 0});

@@ -2,7 +2,7 @@
 //! directory, and what the attack needs.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ impl Service {
         std::fs::create_dir_all(&args.directory)?;
         let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(&args.directory)?;
         let at = std::path::absolute(directory.path())?;
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let address = SocketAddr::from(([127, 0, 0, 1], jackpot_simulate::free_port()?));
         let mut http = json!({"listen": address});
         if let (Value::Object(http), Value::Object(more)) = (&mut http, more) {
             http.extend(more.clone());

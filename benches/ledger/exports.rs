@@ -1,6 +1,5 @@
 //! The running service: its memory while it streams a list, the time of a page, and the query plans.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -79,7 +78,7 @@ struct Service {
 
 impl Service {
     async fn start(directory: &Path) -> Outcome<Self> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = jackpot_simulate::free_port()?;
         let log = std::fs::File::create(directory.join("service.log"))?;
         let process = Command::new(env!("CARGO_BIN_EXE_jackpot"))
             .args(["serve", "--config"])

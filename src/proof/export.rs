@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::clock::rfc3339;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::money::Minor;
@@ -245,7 +246,7 @@ fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
         player_id: PersonId::parse(row.try_get::<&str, _>("player_id")?).map_err(|error| damaged(&place, &error))?,
         tier: name("tier")?,
         amount: money("amount")?,
-        currency: row.try_get("currency")?,
+        currency: Currency::parse(row.try_get("currency")?).map_err(|error| damaged(&place, &error))?,
         claim_order: count("claim_order")?,
         pool_before: money("pool_before")?,
         pool_after: money("pool_after")?,

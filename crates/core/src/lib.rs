@@ -7,7 +7,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | input of clients, parsed once; times at the edge |
-//! | [`currency`] | decimals of currencies by ISO 4217 |
+//! | [`currency`] | money: a currency with its decimals by ISO 4217, and an amount of it |
 //! | [`day`] | days that begin at a time of day in a time zone |
 //! | [`html`] | escaped HTML |
 //! | [`secret`] | the secret of every draw, in memory |

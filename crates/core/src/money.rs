@@ -57,6 +57,12 @@ impl From<Minor> for u64 {
     }
 }
 
+impl From<Minor> for i128 {
+    fn from(value: Minor) -> Self {
+        value.0.into()
+    }
+}
+
 impl std::fmt::Display for Minor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)

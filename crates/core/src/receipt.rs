@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::rfc3339;
+use crate::currency::Currency;
 use crate::ids::{Id, PersonId};
 use crate::jackpot::derived::event_id;
 use crate::money::Minor;
@@ -22,7 +23,7 @@ pub struct UnsignedReceipt {
     pub player_id: PersonId,
     pub tier: Id,
     pub amount: Minor,
-    pub currency: String,
+    pub currency: Currency,
     pub claim_order: u64,
     pub pool_before: Minor,
     pub pool_after: Minor,
@@ -59,8 +60,8 @@ pub struct Receipt {
     #[schema(value_type = u64, example = 18_811)]
     pub amount: Minor,
     /// Of what.
-    #[schema(example = "KRW")]
-    pub currency: String,
+    #[schema(value_type = String, example = "KRW")]
+    pub currency: Currency,
     /// The how manieth payout of this jackpot, from 1.
     #[schema(example = 4)]
     pub claim_order: u64,

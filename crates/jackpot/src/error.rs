@@ -1,5 +1,6 @@
 //! Errors of jackpots, as values. Only `problem.rs` maps them to statuses.
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
 use jackpot_core::jackpot::steps::Contradiction;
@@ -96,7 +97,7 @@ pub enum PlayError {
     #[error("the jackpot plays in {own}: send currency {own}, or leave the jackpot out")]
     CurrencyMismatch {
         /// The jackpot's.
-        own: String,
+        own: Currency,
     },
     /// The key may not send entries of this source.
     #[error("source '{source_id}' takes entries only from the keys that its definition names; yours is '{key}'")]

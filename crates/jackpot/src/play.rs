@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State};
@@ -53,7 +54,7 @@ pub struct By<'a> {
     /// Passes of waiting rooms. Checked only if the jackpot has a room; then one of them must be the player's.
     pub passes: &'a [&'a str],
     /// Currency of the stake, if the request names it.
-    pub currency: Option<&'a str>,
+    pub currency: Option<Currency>,
 }
 
 /// Takes entries and brings them to their outcome.
@@ -260,9 +261,9 @@ impl Play {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
-        let own = &view.definition.document().currency;
+        let own = view.definition.document().currency;
         if by.currency.is_some_and(|currency| currency != own) {
-            return Some(PlayError::CurrencyMismatch { own: own.clone() });
+            return Some(PlayError::CurrencyMismatch { own });
         }
         if let Some(room) = view.definition.room() {
             let Some(door) = &self.door else {

@@ -20,6 +20,7 @@ mod machine;
 mod market;
 mod numbers;
 mod overview;
+mod port;
 mod product;
 mod progress;
 mod report;
@@ -33,6 +34,7 @@ mod tls;
 
 pub use args::Args;
 pub use error::SimulateError;
+pub use port::free_port;
 pub use product::{Product, RoomKeys};
 
 use args::Kind;

@@ -1,7 +1,6 @@
 //! A private service for one run: the service's executable with a data directory, a port and a draw secret of its own.
 
 use std::fs::File;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,9 +13,9 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use super::SimulateError;
 use super::client::{Api, Target};
 use super::product::{Product, RoomKeys};
+use super::{SimulateError, free_port};
 
 /// A start, also one that replays what Redis has on disk, is ready within this.
 const READY_LIMIT: Duration = Duration::from_mins(1);
@@ -66,7 +65,7 @@ impl PrivateService {
             product,
             child: None,
             data,
-            port: free_port()?,
+            port: free_port().map_err(|error| SimulateError::Process("finding a free port", error))?,
             secret,
             keep_data,
             settings,
@@ -294,13 +293,6 @@ fn is_redis(pid: Pid) -> bool {
         Ok(name) => name.starts_with("redis") || name.starts_with("valkey"),
         Err(_) => !Path::new("/proc/self/comm").exists(),
     }
-}
-
-fn free_port() -> Result<u16, SimulateError> {
-    TcpListener::bind(("127.0.0.1", 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|error| SimulateError::Process("finding a free port", error))
 }
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
 //! Amounts as people read them: in the unit of the currency, with its symbol, thousands apart. The arithmetic is whole.
 
-pub use jackpot_core::currency::digits as minor_digits;
-use jackpot_core::currency::known_digits;
+use jackpot_core::currency::{Amount, Currency};
 
 use crate::Language;
 
-/// An amount in minor units, such as cents. A code that ISO 4217 does not have, such as a game's own points, is shown in
-/// minor units with the code.
+/// An amount as people read it. A code that ISO 4217 does not have, such as a game's own points, is shown in minor units
+/// with the code.
 #[must_use]
-pub fn money(language: Language, amount: i128, currency: &str) -> String {
-    let sign = if amount < 0 { "−" } else { "" };
-    let Some(digits) = known_digits(currency) else {
-        return format!("{sign}{} {currency}", grouped(amount.unsigned_abs()));
+pub fn money(language: Language, amount: Amount) -> String {
+    let Amount { minor, currency } = amount;
+    let sign = if minor < 0 { "−" } else { "" };
+    let Some(digits) = currency.known_digits() else {
+        return format!("{sign}{} {currency}", grouped(minor.unsigned_abs()));
     };
     let (scale, digits) = (10_u128.pow(digits), usize::try_from(digits).unwrap_or(0));
-    let (whole, rest) = (amount.unsigned_abs() / scale, amount.unsigned_abs() % scale);
+    let (whole, rest) = (minor.unsigned_abs() / scale, minor.unsigned_abs() % scale);
     let number = if digits == 0 {
         grouped(whole)
     } else {
@@ -29,14 +29,14 @@ pub fn money(language: Language, amount: i128, currency: &str) -> String {
 /// An amount as an operator writes it in the unit of the currency, such as `1,234.5`, in minor units. `None`: no amount, or
 /// more digits than the currency has.
 #[must_use]
-pub fn parse(text: &str, currency: &str) -> Option<i64> {
+pub fn parse(text: &str, currency: Currency) -> Option<i64> {
     let text = text.trim().replace(',', "");
     let (sign, text) = match text.strip_prefix(['-', '−']) {
         Some(text) => (-1, text),
         None => (1, text.as_str()),
     };
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
-    let digits = usize::try_from(minor_digits(currency)).unwrap_or(0);
+    let digits = usize::try_from(currency.digits()).unwrap_or(0);
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || rest.len() > digits || !is_number(whole) || !is_number(rest) {
         return None;
@@ -45,14 +45,13 @@ pub fn parse(text: &str, currency: &str) -> Option<i64> {
     Some(sign * minor)
 }
 
-/// An amount in minor units as an operator writes it: without symbol, thousands together.
+/// Minor units of a currency as an operator writes them: without symbol, thousands together.
 #[must_use]
-pub fn plain(amount: u64, digits: u32) -> String {
-    let scale = 10_u64.pow(digits);
-    let digits = usize::try_from(digits).unwrap_or(0);
-    match digits {
+pub fn plain(amount: u64, currency: Currency) -> String {
+    let scale = 10_u64.pow(currency.digits());
+    match usize::try_from(currency.digits()).unwrap_or(0) {
         0 => amount.to_string(),
-        _ => format!("{}.{:0digits$}", amount / scale, amount % scale),
+        digits => format!("{}.{:0digits$}", amount / scale, amount % scale),
     }
 }
 
@@ -78,8 +77,8 @@ pub fn parse_percent(text: &str) -> Option<u32> {
 }
 
 /// As in the Unicode CLDR: a symbol that is not ambiguous for readers of this language.
-fn symbol(language: Language, currency: &str) -> Option<&'static str> {
-    Some(match (currency, language) {
+fn symbol(language: Language, currency: Currency) -> Option<&'static str> {
+    Some(match (currency.as_str(), language) {
         ("EUR", _) => "€",
         ("GBP", _) => "£",
         ("KRW", _) => "₩",
@@ -116,26 +115,30 @@ pub fn grouped(number: u128) -> String {
 mod tests {
     use super::*;
 
+    fn currency(code: &str) -> Currency {
+        Currency::parse(code).expect("a code")
+    }
+
     #[test]
     fn amounts_are_shown_in_the_unit_of_their_currency() {
-        let en = |amount, currency| money(Language::En, amount, currency);
+        let en = |minor: i128, code| money(Language::En, currency(code).amount(minor));
         assert_eq!(en(18_811, "KRW"), "₩18,811");
         assert_eq!(en(18_811, "EUR"), "€188.11");
         assert_eq!(en(5, "EUR"), "€0.05");
         assert_eq!(en(-1_234_567, "USD"), "−$12,345.67");
         assert_eq!(en(1_234, "KWD"), "KWD\u{a0}1.234");
         assert_eq!(en(1_234, "GEM"), "1,234 GEM");
-        assert_eq!(money(Language::Ko, 100, "USD"), "US$1.00");
+        assert_eq!(money(Language::Ko, currency("USD").amount(100)), "US$1.00");
         assert_eq!(en(i128::from(u64::MAX), "JPY"), "¥18,446,744,073,709,551,615");
     }
 
     #[test]
     fn an_amount_is_read_exactly_or_not_at_all() {
-        assert_eq!(parse("188.11", "EUR"), Some(18_811));
-        assert_eq!(parse(" 1,234.5 ", "EUR"), Some(123_450));
-        assert_eq!(parse("-3", "EUR"), Some(-300));
-        assert_eq!(parse("18811", "KRW"), Some(18_811));
-        for (text, currency) in [
+        assert_eq!(parse("188.11", currency("EUR")), Some(18_811));
+        assert_eq!(parse(" 1,234.5 ", currency("EUR")), Some(123_450));
+        assert_eq!(parse("-3", currency("EUR")), Some(-300));
+        assert_eq!(parse("18811", currency("KRW")), Some(18_811));
+        for (text, code) in [
             ("1.234", "EUR"),
             ("1.5", "KRW"),
             ("", "EUR"),
@@ -145,14 +148,14 @@ mod tests {
             ("99999999999999999999", "KRW"),
             ("1.-5", "EUR"),
         ] {
-            assert_eq!(parse(text, currency), None, "{text}");
+            assert_eq!(parse(text, currency(code)), None, "{text}");
         }
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        for (amount, digits, text) in [(18_811, 2, "188.11"), (5, 2, "0.05"), (18_811, 0, "18811")] {
-            assert_eq!(plain(amount, digits), text);
+        for (amount, code, text) in [(18_811, "EUR", "188.11"), (5, "EUR", "0.05"), (18_811, "KRW", "18811")] {
+            assert_eq!(plain(amount, currency(code)), text);
         }
         for (ppm, text) in [
             (1_000_000, "100"),

@@ -1,5 +1,6 @@
 //! A definition in words, for players. The page of a jackpot and the API's rules tell the same sentences.
 
+use jackpot_core::currency::Currency;
 use jackpot_core::jackpot::document::{Contribution, OddsTable, Prize, Rank, Take, Tier};
 use jackpot_core::jackpot::expected_return::ExpectedReturn;
 use jackpot_core::jackpot::must_hit::{ByAmount, ByDay, ByTime, MustHitBy};
@@ -12,7 +13,7 @@ use crate::money::{grouped, money, percent};
 /// The parts of a definition that players read.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
-    pub currency: &'a str,
+    pub currency: Currency,
     pub contribution: Contribution,
     pub tiers: &'a [Tier],
     pub odds: &'a OddsTable,
@@ -41,7 +42,7 @@ pub struct Rules<'a> {
 
 impl Rules<'_> {
     fn amount(&self, amount: Minor) -> String {
-        money(self.words.0, i128::from(amount.get()), self.definition.currency)
+        money(self.words.0, self.definition.currency.amount(amount))
     }
 
     /// How winners of the same moment are paid, and which plays win a pool by its rule.

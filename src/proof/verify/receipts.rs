@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use jackpot_core::chain::ChainHash;
 use jackpot_core::clock::rfc3339;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::receipt::{Head, Receipt};
 use jackpot_core::signing::{Jwks, signed_text};
@@ -31,7 +32,7 @@ impl Paid {
         event: &Event,
         (entry_id, player): (&str, &PersonId),
         claim: &Claim,
-        currency: &str,
+        currency: Option<Currency>,
     ) -> Option<Self> {
         let ClaimResult::Paid {
             tier,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use jackpot_core::currency::Currency;
 use jackpot_core::fields::EventFields;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::cycle::EndedBy;
@@ -43,7 +44,7 @@ pub(super) struct Replay {
     definitions: BTreeMap<u64, Arc<Definition>>,
     version: u64,
     waiting: Option<u64>,
-    currency: String,
+    currency: Option<Currency>,
     sequence: u64,
     claim_order: u64,
     tiers: Tiers,
@@ -75,7 +76,7 @@ impl Replay {
             definitions: BTreeMap::new(),
             version: 0,
             waiting: None,
-            currency: String::new(),
+            currency: None,
             sequence: 0,
             claim_order: 0,
             tiers: Tiers::default(),
@@ -229,7 +230,7 @@ impl Replay {
         if let Some(superseded) = define.superseded {
             self.definitions.remove(&superseded);
         }
-        self.currency.clone_from(&define.currency);
+        self.currency = Some(define.currency);
         self.definitions.insert(define.version, Arc::new(definition));
         self.waiting = Some(define.version);
         Ok(())
@@ -347,13 +348,7 @@ impl Replay {
             self.claim_order = claim_order;
         }
         self.tracked(event, entry_id, claim);
-        Ok(Paid::of(
-            &self.jackpot,
-            event,
-            (entry_id, player),
-            claim,
-            &self.currency,
-        ))
+        Ok(Paid::of(&self.jackpot, event, (entry_id, player), claim, self.currency))
     }
 
     /// The prize of a paid claim of rank 0: all of the pool, by the rule of its tier.

@@ -9,6 +9,7 @@ use jackpot::telemetry::{
     ClaimResult, EntryResult, IssueResult, JoinResult, Limit, MessageResult, Metrics, RoomNews, ScriptResult,
     TierShown, Unsettled, UnsettledLabels,
 };
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 
 use super::{cell, files_below, head, hold, top};
@@ -50,7 +51,7 @@ fn touched() -> Metrics {
     let id = Id::parse("spring").expect("an id");
     let tier = TierShown {
         tier: &id,
-        currency: "EUR",
+        currency: Currency::parse("EUR").expect("a code"),
         pool: 0,
         paid: 0,
         payouts: 0,

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::support::eventually;
+use crate::support::{eventually, free_port};
 
 /// What a receiver answers.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ impl Receiver {
     }
 
     pub async fn answering(answer: impl FnMut(&Got) -> Reply + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = TcpListener::bind(("127.0.0.1", free_port())).await.expect("a port");
         let answer: Answer = Box::new(answer);
         Self::on(listener, Arc::default(), Arc::new(Mutex::new(answer)))
     }

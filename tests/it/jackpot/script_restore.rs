@@ -103,7 +103,7 @@ fn restored(raw: &Raw) -> RestoredState {
             .filter(|next| !next.is_empty())
             .map(|next| stamped(&next)),
         last_version: number("last_version"),
-        currency: field("currency"),
+        currency: field("currency").parse().expect("a code"),
         sequence: number("seq"),
         claim_order: number("order"),
         epoch: number("epoch"),

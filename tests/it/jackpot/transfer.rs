@@ -9,6 +9,7 @@ use jackpot::jackpot::scripts::{
 };
 use jackpot::jackpot::view::{Meter, Status};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::transfer::{self, Part};
 use jackpot_core::money::{MAX_MINOR, Minor};
@@ -117,7 +118,7 @@ impl Pair {
             transfer_id: &id(transfer_id),
             digest: &digest_of(parts),
             parts,
-            currency,
+            currency: Currency::parse(currency).expect("a code"),
             limit: None,
             looks: false,
             reason: "a test",

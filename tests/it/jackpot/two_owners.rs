@@ -8,6 +8,7 @@ use jackpot::jackpot::scripts::{
 use jackpot::jackpot::view::Status;
 use jackpot::operator::Operator;
 use jackpot::proof::verify::Place;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::money::Minor;
@@ -187,7 +188,7 @@ async fn expect(pair: &Pair, holds: &Holds) -> Expected {
         transfer_id: &id("t"),
         digest: "digest",
         parts: &holds.parts,
-        currency: "KRW",
+        currency: Currency::parse("KRW").expect("a code"),
         limit: holds.limit,
         looks: holds.waits,
         reason: "a test",

@@ -14,6 +14,7 @@ use jackpot::signing::SigningKeys;
 use jackpot::telemetry::Metrics;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::clock::rfc3339;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::cycle::{CycleChange, CycleSeed};
 use jackpot_core::jackpot::record::Sent;
@@ -219,7 +220,7 @@ impl Story {
             player_id: player.clone(),
             tier: tier.clone(),
             amount: minor(*amount),
-            currency: "KRW".to_owned(),
+            currency: Currency::parse("KRW").expect("a code"),
             claim_order: *claim_order,
             pool_before: minor(*pool_before),
             pool_after: minor(pool_before - amount),

@@ -1,7 +1,6 @@
 //! Real servers for the tests of the store: they start on free ports and end with the test.
 
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -14,6 +13,7 @@ use redis::Value;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+pub use crate::support::free_port;
 use crate::support::wait;
 
 /// Longest wait of a test for any condition.
@@ -152,20 +152,6 @@ fn spawn(dir: &Path, args: &[String]) -> (Child, Receiver<()>) {
 
 pub fn send_signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
-}
-
-/// A free port whose cluster bus port (10,000 above) exists too.
-pub fn free_port() -> u16 {
-    loop {
-        let port = TcpListener::bind(("127.0.0.1", 0))
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        if port < 55_536 && TcpListener::bind(("127.0.0.1", port + 10_000)).is_ok() {
-            return port;
-        }
-    }
 }
 
 pub fn settings(mode: RedisMode, urls: &[String]) -> Redis {

@@ -1,15 +1,13 @@
 //! A cluster of three primaries, made of local processes: no container image has a cluster that could be broken as
 //! well.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::net::TcpListener;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use tokio::process::Command;
 
-use super::eventually;
 use super::local::{LocalServer, connect};
+use super::{eventually, free_port};
 
 const NODES: usize = 3;
 const FORM_DEADLINE: Duration = Duration::from_secs(30);
@@ -218,28 +216,12 @@ async fn start_node() -> LocalServer {
     let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", NODE_TIMEOUT_MS];
     let mut last = None;
     for _ in 0..START_ATTEMPTS {
-        match LocalServer::on_port("redis-server", free_port_pair(), &options).await {
+        match LocalServer::on_port("redis-server", free_port(), &options).await {
             Ok(node) => return node,
             Err(error) => last = Some(error),
         }
     }
     panic!("no cluster node started (apt-get install redis-server?): {last:?}");
-}
-
-/// A free port whose bus port, 10,000 above, is free too. Both lie below the range from which the kernel gives ports
-/// to clients, so that no connection of another test takes one in between.
-pub fn free_port_pair() -> u16 {
-    const BUS_OFFSET: u16 = 10_000;
-    const LOWEST: u16 = 11_000;
-    const CHOICES: u64 = 11_000;
-    let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    loop {
-        let random = RandomState::new().build_hasher().finish() % CHOICES;
-        let port = LOWEST + u16::try_from(random).expect("11,000 choices fit");
-        if free(port) && free(port + BUS_OFFSET) {
-            return port;
-        }
-    }
 }
 
 #[tokio::test]

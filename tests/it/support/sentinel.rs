@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::eventually;
 use super::local::{LocalServer, connect};
+use super::{eventually, free_port};
 
 /// The primary's name in the Sentinels' configuration.
 pub const NAME: &str = "jackpot-primary";
@@ -136,7 +136,7 @@ impl TestSentinels {
 impl Sentinel {
     fn start(primary_port: &str) -> Self {
         for _ in 0..START_ATTEMPTS {
-            let port = super::cluster::free_port_pair();
+            let port = free_port();
             let directory = TempDir::new().expect("a directory");
             let at = directory.path().display();
             let file = directory.path().join("sentinel.conf");
@@ -187,7 +187,7 @@ fn until_logged(log: &std::path::Path, process: &mut Child) -> bool {
 async fn server(extra: &[&str]) -> LocalServer {
     let mut last = None;
     for _ in 0..START_ATTEMPTS {
-        match LocalServer::on_port("redis-server", super::cluster::free_port_pair(), extra).await {
+        match LocalServer::on_port("redis-server", free_port(), extra).await {
             Ok(server) => return server,
             Err(error) => last = Some(error),
         }

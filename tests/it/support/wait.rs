@@ -1,6 +1,5 @@
 //! Waits for a condition, with a deadline; and finds a free port.
 
-use std::net::TcpListener;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -24,10 +23,9 @@ pub async fn eventually<T>(deadline: Duration, what: &str, mut check: impl Async
     }
 }
 
-/// A TCP port on the loopback address that was free a moment ago.
+/// A TCP port of the loopback address that is this process' until its end.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("the loopback address has a free port");
-    listener.local_addr().expect("a bound socket has an address").port()
+    jackpot_simulate::free_port().expect("the loopback address has a free port")
 }
 
 #[tokio::test]

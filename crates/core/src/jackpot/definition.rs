@@ -277,19 +277,8 @@ impl Source {
     }
 }
 
-/// What is wrong with a currency.
-#[must_use]
-pub fn check_currency(currency: &str) -> Option<Violation> {
-    let bytes = currency.as_bytes();
-    let is_right = bytes.first().is_some_and(u8::is_ascii_uppercase)
-        && (3..=8).contains(&bytes.len())
-        && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
-    (!is_right).then(|| Violation::new("currency", "must match [A-Z][A-Z0-9]{2,7}"))
-}
-
 fn check_head(document: &Document, wrong: &mut Vec<Violation>) {
     wrong.extend(check_name(&document.name));
-    wrong.extend(check_currency(&document.currency));
     if document.max_redraws > MAX_REDRAWS {
         wrong.push(Violation::new(
             "max_redraws",

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::must_hit::MustHitBy;
 use super::settlement::{Settlement, Terms};
+use crate::currency::Currency;
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
 
@@ -27,8 +28,8 @@ pub struct Document {
     pub name: String,
     /// Currency of all amounts: 3 to 8 capital letters or digits, as in ISO 4217. It stays once money has been in the
     /// jackpot.
-    #[schema(example = "KRW", pattern = "^[A-Z][A-Z0-9]{2,7}$")]
-    pub currency: String,
+    #[schema(value_type = String, example = "KRW", pattern = "^[A-Z][A-Z0-9]{2,7}$")]
+    pub currency: Currency,
     /// Status of a new jackpot; default open. It has no effect on an existing jackpot. Answers show the jackpot's
     /// status.
     #[serde(default, skip_serializing_if = "Option::is_none")]

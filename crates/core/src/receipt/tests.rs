@@ -32,7 +32,7 @@ fn receipt() -> Receipt {
         player_id: PersonId::parse("p7").expect("an id"),
         tier: id("grand"),
         amount: minor(18_811),
-        currency: "KRW".to_owned(),
+        currency: Currency::parse("KRW").expect("a code"),
         claim_order: 4,
         pool_before: minor(crate::money::MAX_MINOR),
         pool_after: minor(0),

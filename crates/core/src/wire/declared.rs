@@ -8,6 +8,7 @@ use std::ops::Deref;
 
 use super::event::{Fields, Unreadable};
 use super::{EventShape, Field, FieldShape, Item, OrDash, unit_of};
+use crate::currency::Currency;
 use crate::ids::{Id, PersonId};
 
 /// A field of an event, or several fields that belong together.
@@ -37,7 +38,7 @@ macro_rules! event_part {
     )+ };
 }
 
-event_part!(u64, u32, i64, Id, PersonId, String, bool, OrDash<Id>);
+event_part!(u64, u32, i64, Id, PersonId, Currency, String, bool, OrDash<Id>);
 
 /// Empty for none. A missing field is none too: events of an earlier version may lack it.
 impl<T: Field> EventPart for Option<T> {

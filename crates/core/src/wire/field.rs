@@ -1,6 +1,7 @@
 //! The types of fields: how each is read and written, alone and in a list.
 
 use super::Words;
+use crate::currency::Currency;
 use crate::ids::{Id, PersonId};
 use crate::money::Minor;
 
@@ -109,6 +110,19 @@ impl Field for Id {
 impl Field for PersonId {
     const TYPE: &'static str = "id of a player or user";
     const PATTERN: &'static str = "%S+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
+    }
+}
+
+impl Field for Currency {
+    const TYPE: &'static str = "currency";
+    const PATTERN: &'static str = "%w+";
 
     fn read(text: &str) -> Option<Self> {
         Self::parse(text).ok()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, MAX_ID_LEN};
 use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, MAX_SOURCE_KEYS, MAX_SOURCES, Violation};
 use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, ReverseBy, Source, Tier, Winners};
@@ -93,8 +94,8 @@ pub(crate) struct Jackpot {
     id: Id,
     #[schema(example = "Spring wheel")]
     name: String,
-    #[schema(example = "KRW")]
-    currency: String,
+    #[schema(value_type = String, example = "KRW")]
+    currency: Currency,
     /// open, paused, suspended or closed
     #[schema(example = "open")]
     status: &'static str,
@@ -236,8 +237,8 @@ pub(crate) struct DefinitionOfVersion {
     version: u64,
     #[schema(example = "Spring wheel")]
     name: String,
-    #[schema(example = "KRW")]
-    currency: String,
+    #[schema(value_type = String, example = "KRW")]
+    currency: Currency,
     contribution: Contribution,
     tiers: Vec<Tier>,
     #[serde(serialize_with = "OddsTable::serialize_whole")]

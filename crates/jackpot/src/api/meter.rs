@@ -11,7 +11,7 @@ use actix_web::http::header::{HeaderValue, LINK};
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::currency::digits;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners;
 use jackpot_core::mark::Mark;
@@ -41,8 +41,8 @@ pub(crate) struct MeterNow {
     /// The emergency stop while it lasts, else null.
     stopped: Option<Stopped>,
     /// ISO 4217, or a game's own.
-    #[schema(example = "EUR")]
-    currency: String,
+    #[schema(value_type = String, example = "EUR")]
+    currency: Currency,
     /// Decimals of the currency by ISO 4217, 0 for a game's own: show amounts by them.
     #[schema(example = 2)]
     digits: u32,
@@ -141,8 +141,8 @@ impl Source for FromRedis {
             jackpot_id: id.clone(),
             status: snapshot.status.as_str(),
             stopped: self.operate.views.registry.stopped(),
-            digits: digits(&document.currency),
-            currency: document.currency.clone(),
+            digits: document.currency.digits(),
+            currency: document.currency,
             meters: snapshot.meters.into_iter().map(tier_pool).collect(),
             at: rfc3339(snapshot.now_ms),
             public: document.public_meter,

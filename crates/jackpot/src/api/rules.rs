@@ -2,6 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::{Contribution, Document, DrawnBy, OddsTable, Tier};
 use jackpot_core::jackpot::expected_return::ExpectedReturn;
@@ -27,8 +28,8 @@ pub(crate) struct RulesBody<'a> {
     jackpot_id: &'a Id,
     #[schema(example = "Spring wheel")]
     name: &'a str,
-    #[schema(example = "KRW")]
-    currency: &'a str,
+    #[schema(value_type = String, example = "KRW")]
+    currency: Currency,
     /// Version of the definition in force.
     #[schema(example = 3)]
     version: u64,
@@ -86,7 +87,7 @@ impl<'a> RulesTier<'a> {
 impl<'a> RulesBody<'a> {
     fn of(document: &'a Document, version: u64) -> Self {
         let definition = Terms {
-            currency: &document.currency,
+            currency: document.currency,
             contribution: document.contribution,
             tiers: &document.tiers,
             odds: &document.odds,
@@ -103,7 +104,7 @@ impl<'a> RulesBody<'a> {
         Self {
             jackpot_id: &document.id,
             name: &document.name,
-            currency: &document.currency,
+            currency: document.currency,
             version,
             contribution: document.contribution,
             tiers: document.tiers.iter().map(RulesTier::of).collect(),

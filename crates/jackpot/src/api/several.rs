@@ -12,8 +12,8 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use futures_util::future::{MaybeDone, join_all, maybe_done};
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{ClientSeed, Id, PersonId};
-use jackpot_core::jackpot::definition::check_currency;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
@@ -64,21 +64,6 @@ pub(crate) struct PlayBody {
 
 impl Described for PlayBody {
     const DIGITS_ALONE: bool = true;
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct Currency(String);
-
-impl TryFrom<String> for Currency {
-    type Error = String;
-
-    fn try_from(currency: String) -> Result<Self, String> {
-        match check_currency(&currency) {
-            Some(wrong) => Err(wrong.rule),
-            None => Ok(Self(currency)),
-        }
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -146,7 +131,7 @@ pub(crate) async fn post(
     let by = By {
         key: caller.name(),
         passes: &passes,
-        currency: body.currency.as_ref().map(|currency| currency.0.as_str()),
+        currency: body.currency,
     };
     let items = jackpots.iter().map(|id| take(&api, &caller, &body, by, id));
     let taken = in_time(api.play.limit(), items).await;

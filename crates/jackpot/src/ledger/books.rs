@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::Definition;
@@ -48,7 +49,7 @@ pub struct Books {
     /// Highest version assigned.
     pub last_version: u64,
     /// ISO 4217 code of all amounts.
-    pub currency: String,
+    pub currency: Option<Currency>,
     /// Number of entries so far.
     pub sequence: u64,
     /// Number of paid claims so far.
@@ -541,7 +542,7 @@ impl Books {
         self.definitions -= u64::from(define.superseded.is_some());
         self.next_terms = Terms::of(define);
         self.put_hold(define)?;
-        self.currency.clone_from(&define.currency);
+        self.currency = Some(define.currency);
         self.puts = define.remember(&self.puts);
         self.last_version = define.version;
         self.waiting = Some(define.version);

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::record::Sent;
@@ -386,8 +387,8 @@ pub struct TierRow {
     pub row: &'static str,
     pub jackpot_id: String,
     pub tier: String,
-    #[schema(example = "KRW")]
-    pub currency: String,
+    #[schema(value_type = String, example = "KRW")]
+    pub currency: Currency,
     /// Pool, reserve and overflow at the begin: `closing` of the day before.
     pub opening: i64,
     /// What came from entries, as whole units reached pool, reserve or overflow. It counts what a skipped event brought in.
@@ -499,7 +500,7 @@ impl Day<'_> {
             row: "tier",
             jackpot_id: self.jackpot_id.to_owned(),
             tier: tier.to_string(),
-            currency: self.definition.currency.clone(),
+            currency: self.definition.currency,
             opening: self.number(begin.held)?,
             contributed: 0,
             reversed: whole(|of| of.reversed_micro)?,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
+use jackpot_core::currency::Currency;
 use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record::BatchRecord;
@@ -263,7 +264,7 @@ event_fields! {
         /// Digest of what affects money or odds.
         pub money: Option<String>,
         /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
-        pub currency: String,
+        pub currency: Currency,
         /// What the jackpot began with.
         pub created if "for a new jackpot": Given<Created>,
         /// Version of the waiting definition that this one replaced; empty for none.

@@ -237,9 +237,9 @@ async fn state(
             parse_definition(jackpot, json).map_err(|error| RestoreError::Definition(error.into()))?;
         Ok::<_, RestoreError>(Stamped::new(version, &definition))
     };
-    let status = books
-        .status
-        .ok_or_else(|| RestoreError::Unknown(JACKPOT.as_str(), jackpot.clone()))?;
+    let (Some(status), Some(currency)) = (books.status, books.currency) else {
+        return Err(RestoreError::Unknown(JACKPOT.as_str(), jackpot.clone()));
+    };
     Ok(RestoredState {
         n: books.n,
         restores: books.restores,
@@ -247,7 +247,7 @@ async fn state(
         in_force: stamped(books.version)?,
         waiting: books.waiting.map(stamped).transpose()?,
         last_version: books.last_version,
-        currency: books.currency.clone(),
+        currency,
         sequence: books.sequence,
         claim_order: books.claim_order,
         epoch: books.epoch,

@@ -62,7 +62,10 @@ fn told(books: &Books) -> BTreeMap<String, String> {
         ("next_tiers", next_terms.tiers.clone()),
         ("next_money", next_terms.money.clone()),
         ("last_version", number(books.last_version)),
-        ("currency", books.currency.clone()),
+        (
+            "currency",
+            books.currency.map(|currency| currency.to_string()).unwrap_or_default(),
+        ),
         ("seq", number(books.sequence)),
         ("order", number(books.claim_order)),
         ("epoch", number(books.epoch)),

@@ -17,6 +17,7 @@ mod salvage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::leaving::Took;
 use jackpot_core::jackpot::record::{Payout, Record, State};
@@ -450,7 +451,7 @@ impl Skip<'_> {
             .or(held.number("last_version"))
             .unwrap_or(books.last_version);
         if let Some(currency) = held.state.get("currency") {
-            books.currency.clone_from(currency);
+            books.currency = Currency::parse(currency).ok().or(books.currency);
         }
         books.claim_order = told.claim_order.unwrap_or(books.claim_order);
         if let Some(epoch) = told.epoch.filter(|epoch| *epoch != books.epoch) {

@@ -96,7 +96,7 @@ pub async fn define(
         .args(call(&DEFINE, keys, fixed, tiers, fence), &json)
         .arg(tiers_text(tiers))
         .arg(put.definition.money_digest())
-        .arg(&document.currency)
+        .arg(document.currency.as_str())
         .arg(new.status.as_str())
         .arg(&new.opening.nonce)
         .arg(&new.opening.secret_id)

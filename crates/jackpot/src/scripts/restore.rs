@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::definition::Definition;
@@ -59,7 +60,7 @@ pub struct RestoredState {
     /// Highest version so far.
     pub last_version: u64,
     /// ISO 4217.
-    pub currency: String,
+    pub currency: Currency,
     /// Entries so far.
     pub sequence: u64,
     /// Paid claims so far.
@@ -265,7 +266,7 @@ impl RestoredState {
             ("next_tiers", waiting(|next| tiers_text(&next.tiers))),
             ("next_money", waiting(|next| next.money.clone())),
             ("last_version", self.last_version.to_string()),
-            ("currency", self.currency.clone()),
+            ("currency", self.currency.to_string()),
             ("seq", self.sequence.to_string()),
             ("order", self.claim_order.to_string()),
             ("epoch", self.epoch.to_string()),

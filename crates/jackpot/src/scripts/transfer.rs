@@ -1,5 +1,6 @@
 //! `lua/jackpot/transfer_expect.lua`, `transfer_give.lua`, `transfer_receive.lua` and `transfer_release.lua`.
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::transfer::Part;
@@ -27,7 +28,7 @@ pub struct Expect<'a> {
     pub digest: &'a str,
     pub parts: &'a Vec<Part>,
     /// Currency of the jackpot that gives.
-    pub currency: &'a str,
+    pub currency: Currency,
     /// The amount from which on its money needs a second owner.
     pub limit: Option<Minor>,
     /// Whether to check only, and make no room.
@@ -167,7 +168,7 @@ pub async fn transfer_expect(
         .arg(wish.transfer_id.as_str())
         .arg(wish.digest)
         .arg(wish.parts.text())
-        .arg(wish.currency)
+        .arg(wish.currency.as_str())
         .arg(wish.reason)
         .arg(&wish.by.who)
         .arg(&wish.by.request_id)

@@ -244,7 +244,7 @@ impl Operate {
                 transfer_id: &wish.transfer_id,
                 digest: &digest,
                 parts: &holds.parts,
-                currency: of_source.definition.document().currency.as_str(),
+                currency: of_source.definition.document().currency,
                 limit: holds.limit,
                 looks: holds.waits,
                 reason: &wish.reason,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -24,7 +25,7 @@ struct TierLabels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TierShown<'a> {
     pub tier: &'a Id,
-    pub currency: &'a str,
+    pub currency: Currency,
     pub pool: i64,
     /// Paid so far.
     pub paid: i64,
@@ -82,7 +83,7 @@ impl PoolMetrics {
             let labels = TierLabels {
                 jackpot: jackpot.to_string(),
                 tier: tier.tier.to_string(),
-                currency: tier.currency.to_owned(),
+                currency: tier.currency.to_string(),
             };
             self.pool.get_or_create_owned(&labels).set(tier.pool);
             let total = |of: &Family<TierLabels, Counter>, value: i64| {
@@ -131,7 +132,7 @@ mod tests {
         let (spring, grand, mini) = (id("spring"), id("grand"), id("mini"));
         let tier = |tier| TierShown {
             tier,
-            currency: "EUR",
+            currency: Currency::parse("EUR").expect("a code"),
             pool: 5,
             paid: 7,
             payouts: 1,

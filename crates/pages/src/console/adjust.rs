@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
-use jackpot_ui::money::{minor_digits, money, parse};
+use jackpot_ui::money::{money, parse};
 use maud::html;
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
         .collect();
     let unit = words.tv(
         "adjust-amount-hint",
-        [("example", money(words.0, 12_345, &jackpot.currency).into())],
+        [("example", money(words.0, jackpot.currency.amount(12_345)).into())],
     );
     let status = if form.is_refused() {
         StatusCode::UNPROCESSABLE_ENTITY
@@ -134,8 +134,8 @@ fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, form: &Form) -> Result<Wish<'a>,
     if from == to {
         return Err(("to", words.t("adjust-same-side")));
     }
-    let amount = parse(form.get("amount"), &jackpot.currency).filter(|amount| *amount > 0);
-    let digits = u64::from(minor_digits(&jackpot.currency));
+    let amount = parse(form.get("amount"), jackpot.currency).filter(|amount| *amount > 0);
+    let digits = u64::from(jackpot.currency.digits());
     let amount = amount.ok_or_else(|| ("amount", words.tv("adjust-no-amount", [("digits", digits.into())])))?;
     Ok(Wish {
         meter,
@@ -172,7 +172,7 @@ impl Wish<'_> {
 fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> HttpResponse {
     let words = desk.words;
     let here = links::jackpot(&jackpot.id);
-    let shown = |amount: i128| money(words.0, amount, &jackpot.currency);
+    let shown = |amount: i128| money(words.0, jackpot.currency.amount(amount));
     let change = |side: &str, by: i64| Change {
         what: format!("{} · {}", wish.meter.tier, words.t(&format!("side-{side}"))),
         before: shown(i128::from(wish.before(side))),

@@ -1,6 +1,7 @@
 //! Answers of the API, as pages read them. A page names the fields that it shows, so a field that the API adds changes no
 //! page.
 
+use jackpot_core::currency::Currency;
 use jackpot_kernel::subject::emergency::Stopped;
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub struct List<T> {
 pub struct Jackpot {
     pub id: String,
     pub name: String,
-    pub currency: String,
+    pub currency: Currency,
     pub status: String,
     pub stopped: Option<Stopped>,
     pub version: u64,

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, ServiceConfig};
+use jackpot_core::currency::Currency;
 use jackpot_ui::money::{grouped, money};
 use jackpot_ui::time::time;
 use maud::{Markup, html};
@@ -216,7 +217,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     let now: Option<Value> = desk.ask(&api).await.ok();
     let now = Now {
         status: text(now.as_ref(), "status"),
-        currency: text(now.as_ref(), "currency"),
+        currency: text(now.as_ref(), "currency").parse().ok(),
         stopped: now.and_then(|mut now| serde_json::from_value(now.get_mut("stopped")?.take()).ok()?),
     };
     let readiness = desk.readiness().await;
@@ -243,7 +244,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
 struct Now {
     status: String,
     stopped: Option<Stopped>,
-    currency: String,
+    currency: Option<Currency>,
 }
 
 fn text(value: Option<&Value>, name: &str) -> String {
@@ -318,12 +319,11 @@ fn sides(desk: &Desk, first: &str) -> Markup {
 fn term_row(desk: &Desk, term: &Term, now: &Now) -> Markup {
     let words = desk.words;
     let shown = |value: i64| {
-        if term.term.ends_with("_micro") || now.currency.is_empty() {
-            let sign = if value < 0 { "−" } else { "" };
-            format!("{sign}{}", grouped(value.unsigned_abs().into()))
-        } else {
-            money(words.0, i128::from(value), &now.currency)
+        if let (Some(currency), false) = (now.currency, term.term.ends_with("_micro")) {
+            return money(words.0, currency.amount(value));
         }
+        let sign = if value < 0 { "−" } else { "" };
+        format!("{sign}{}", grouped(value.unsigned_abs().into()))
     };
     let name = format!("term-{}", term.term);
     let name = if words.has(&name) {

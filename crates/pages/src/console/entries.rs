@@ -270,7 +270,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
 
 fn outcome(desk: &Desk, jackpot: &Jackpot, outcome: &Outcome) -> Markup {
     let words = desk.words;
-    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     html! { dl.facts {
         dt { (words.t("prize")) } dd { strong { (prize(words, &outcome.prize)) }
             @if outcome.rank > 0 { " · " (words.tv("rank-n", [("rank", u64::from(outcome.rank).into())])) } }
@@ -288,7 +288,7 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, outcome: &Outcome) -> Markup {
 
 fn contributions(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> Markup {
     let words = desk.words;
-    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let rows = html! { table {
         thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("contributed")) }
             th.number scope="col" { (words.t("pool-then")) } } }

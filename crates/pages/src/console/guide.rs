@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::IF_NONE_MATCH;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, ServiceConfig};
-use jackpot_ui::money::{minor_digits, money, parse};
+use jackpot_ui::money::{money, parse};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,9 +51,9 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
 async fn play(posted: Posted) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(form.get("jackpot"))).await?;
-    let stake = parse(form.get("stake"), &jackpot.currency).and_then(|stake| u64::try_from(stake).ok());
+    let stake = parse(form.get("stake"), jackpot.currency).and_then(|stake| u64::try_from(stake).ok());
     let Some(stake) = stake else {
-        let digits = u64::from(minor_digits(&jackpot.currency));
+        let digits = u64::from(jackpot.currency.digits());
         form.refuse("stake", desk.words.tv("form-amount", [("digits", digits.into())]));
         return shown(&desk, form, None).await;
     };
@@ -72,7 +72,7 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> String {
     let words = desk.words;
     let outcome = match (&entry.outcome.amount, &entry.outcome.tier) {
         (Some(amount), Some(tier)) => {
-            let amount = money(words.0, i128::from(*amount), &jackpot.currency);
+            let amount = money(words.0, jackpot.currency.amount(*amount));
             words.tv("guide-played-prize", [("amount", amount.into()), ("tier", tier.into())])
         }
         _ if entry.outcome.prize == "coupon" => words.t("guide-played-coupon"),

@@ -103,7 +103,7 @@ async fn shown(desk: &Desk, id: &str) -> impl Fn(u64) -> String {
     let jackpot = desk.ask::<Jackpot>(&links::jackpot_api(id)).await.ok();
     let words = desk.words;
     move |amount| match &jackpot {
-        Some(jackpot) => money(words.0, i128::from(amount), &jackpot.currency),
+        Some(jackpot) => money(words.0, jackpot.currency.amount(amount)),
         None => words.tv("held-minor", [("amount", amount.into())]),
     }
 }

@@ -139,7 +139,7 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
 
 fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
-    let shown = |amount: i128| money(words.0, amount, &jackpot.currency);
+    let shown = |amount: i128| money(words.0, jackpot.currency.amount(amount));
     let is_moved = |moved: &Moved| jackpot.meters.iter().any(|meter| moved.1(meter) > 0);
     let moved: Vec<_> = MOVED.into_iter().filter(is_moved).collect();
     let table = html! { table {
@@ -223,7 +223,7 @@ async fn history(desk: &Desk, jackpot: &Jackpot, meter: &Meter, step: &str) -> M
     Plot {
         label: &words.tv("jackpot-history", [("tier", (&meter.tier).into())]),
         points: &points,
-        value: &|value| money(words.0, i128::from(value), &jackpot.currency),
+        value: &|value| money(words.0, jackpot.currency.amount(value)),
         time: &|at| moment(at, step),
     }
     .svg()
@@ -290,7 +290,7 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
             td.nowrap { a href=(links::payout(&payout.payout_id)) { (time(&payout.paid_at)) } }
             td { (payout.player_id) }
             td.id { (payout.tier) }
-            td.number { strong { (money(words.0, i128::from(payout.amount), &jackpot.currency)) } }
+            td.number { strong { (money(words.0, jackpot.currency.amount(payout.amount))) } }
         } } }
     } };
     wide(&words.t("jackpot-winners"), &table)
@@ -343,7 +343,7 @@ async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
 /// The last cycles of tiers with a must-hit rule, newest first.
 fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
     let words = desk.words;
-    let amount = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let amount = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let ended = |by: &str| match by {
         "must-hit" => words.t("public-cycle-must-hit"),
         "take" => words.t("public-cycle-take"),

@@ -64,7 +64,7 @@ pub fn table(desk: &Desk, list: &List<Jackpot>) -> Markup {
 }
 
 fn rows(desk: &Desk, jackpot: &Jackpot) -> Markup {
-    let money = |amount: u64| money(desk.words.0, i128::from(amount), &jackpot.currency);
+    let money = |amount: u64| money(desk.words.0, jackpot.currency.amount(amount));
     let span = jackpot.meters.len().max(1);
     html! {
         @for (index, meter) in jackpot.meters.iter().enumerate() {

@@ -101,7 +101,7 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Posting>) -> Markup {
             td { (time(&one.at)) }
             td.id { (one.tier) }
             td { (account(desk, &one.account)) }
-            td.number { (money(words.0, i128::from(one.amount), &jackpot.currency)) }
+            td.number { (money(words.0, jackpot.currency.amount(one.amount))) }
             td.number { @if one.micro == 0 { "–" } @else { (one.micro) } }
         } } }
     } };

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Path, ServiceConfig};
+use jackpot_core::currency::Currency;
 use jackpot_core::receipt::Receipt;
 use jackpot_ui::money::money;
 use jackpot_ui::time::time;
@@ -32,7 +33,7 @@ struct Payout {
     player_id: String,
     tier: String,
     amount: u64,
-    currency: String,
+    currency: Currency,
     claim_order: u64,
     paid_at: String,
     source_id: Option<String>,
@@ -118,7 +119,7 @@ fn row(desk: &Desk, payout: &Payout) -> Markup {
     html! { tr {
         th.nowrap scope="row" { a href=(links::payout(&payout.payout_id)) { (name) } }
         td { (time(&payout.paid_at)) }
-        td.number { strong { (money(desk.words.0, i128::from(payout.amount), &payout.currency)) } }
+        td.number { strong { (money(desk.words.0, payout.currency.amount(payout.amount))) } }
         td.id { (payout.tier) }
         td.id { a href=(links::entries_of(&payout.player_id)) { (payout.player_id) } }
         td.id { a href=(links::entry(&payout.jackpot_id, &payout.entry_id)) { (payout.entry_id) } }
@@ -164,7 +165,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
 fn facts(desk: &Desk, receipt: &Receipt) -> Markup {
     let words = desk.words;
     let amount = |minor: u64| {
-        let shown = money(words.0, i128::from(minor), &receipt.currency);
+        let shown = money(words.0, receipt.currency.amount(minor));
         html! { strong { (shown) } " " span.muted { (words.tv("minor-units", [("count", minor.into())])) } }
     };
     let (jackpot, player) = (receipt.jackpot_id.as_str(), receipt.player_id.as_str());

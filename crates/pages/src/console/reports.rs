@@ -3,7 +3,9 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::ServiceConfig;
+use jackpot_core::currency::Currency;
 use jackpot_core::day;
+use jackpot_ui::Words;
 use jackpot_ui::money::money;
 use jackpot_ui::plot::{Plot, Point};
 use jiff::civil::Date;
@@ -43,7 +45,8 @@ struct Row {
     row: String,
     jackpot_id: String,
     tier: String,
-    currency: String,
+    /// Of the row of a tier.
+    currency: Option<Currency>,
     opening: i64,
     contributed: i64,
     reversed: i64,
@@ -252,7 +255,7 @@ fn tiers(desk: &Desk, of: &Figures) -> Markup {
         } }
         tbody { @for row in &of.tiers { tr {
             th.nowrap scope="row" { (row.tier) }
-            @for (_, value) in columns { td.number { (money(words.0, i128::from(value(row)), &row.currency)) } }
+            @for (_, value) in columns { td.number { (amount(words, row.currency, value(row))) } }
             td.number { (row.payouts) }
             td.number { (row.wins) }
         } } }
@@ -260,10 +263,16 @@ fn tiers(desk: &Desk, of: &Figures) -> Markup {
     wide(&words.tv("report-tiers", [("jackpot", (&of.jackpot_id).into())]), &rows)
 }
 
+/// An amount; in minor units where no row says of which currency.
+fn amount(words: Words, currency: Option<Currency>, minor: impl Into<i128>) -> String {
+    let minor = minor.into();
+    currency.map_or_else(|| minor.to_string(), |currency| money(words.0, currency.amount(minor)))
+}
+
 fn sources(desk: &Desk, of: &Figures) -> Markup {
     let words = desk.words;
-    let currency = of.tiers.first().map_or("", |row| row.currency.as_str());
-    let amount = |value: i128| money(words.0, value, currency);
+    let currency = of.tiers.first().and_then(|row| row.currency);
+    let amount = |value: i128| amount(words, currency, value);
     let rows = html! { table {
         thead { tr {
             th scope="col" { (words.t("source-id")) }
@@ -327,7 +336,7 @@ fn plot(desk: &Desk, row: &Row, name: &str, value: fn(&Row) -> i64, days: &[(Dat
     let shown = Plot {
         label: &label,
         points: &points,
-        value: &|value| money(words.0, i128::from(value), &row.currency),
+        value: &|value| amount(words, row.currency, value),
         time: &|at| {
             Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime("%m-%d").to_string())
         },

@@ -55,7 +55,7 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
     let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&path.0)).await?;
     let entry: Entry = desk.get(&api(path)).await?;
-    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let change = |meter: &super::answer::Meter| {
         let added = entry.contributions.iter().find(|one| one.tier == meter.tier);
         added.map(|added| Change {

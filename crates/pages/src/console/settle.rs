@@ -313,7 +313,7 @@ async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> R
     }];
     if after == "void" {
         let jackpot: Jackpot = desk.get(&links::jackpot_api(receipt.jackpot_id.as_str())).await?;
-        let shown = |amount: u64| money(words.0, i128::from(amount), &receipt.currency);
+        let shown = |amount: u64| money(words.0, receipt.currency.amount(amount));
         let own = jackpot.meters.iter().find(|meter| meter.tier == receipt.tier.as_str());
         changes.extend(own.map(|meter| Change {
             what: format!("{} · {}", meter.tier, words.t("overflow")),
@@ -321,7 +321,7 @@ async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> R
             after: shown(meter.overflow + receipt.amount.get()),
         }));
     }
-    let amount = money(words.0, i128::from(receipt.amount.get()), &receipt.currency);
+    let amount = money(words.0, receipt.currency.amount(receipt.amount.get()));
     let about = [("amount", amount.into()), ("player", receipt.player_id.as_str().into())];
     let effect = if step == Step::Withdraw { "withdrawn" } else { after };
     let back = links::payout(&receipt.payout_id);

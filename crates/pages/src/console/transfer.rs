@@ -107,7 +107,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     } else {
         StatusCode::OK
     };
-    let to_hint = words.tv("transfer-to-hint", [("currency", (&jackpot.currency).into())]);
+    let to_hint = words.tv("transfer-to-hint", [("currency", jackpot.currency.as_str().into())]);
     let tier_hint = words.t("transfer-tier-hint");
     let gives = ["paused", "closed"].contains(&&*jackpot.status);
     let content = html! {
@@ -137,7 +137,7 @@ fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) ->
         return wrong(words.t("transfer-same"));
     }
     if to.currency != jackpot.currency {
-        return wrong(words.tv("transfer-other-currency", [("currency", (&to.currency).into())]));
+        return wrong(words.tv("transfer-other-currency", [("currency", to.currency.as_str().into())]));
     }
     let mut tiers = Vec::new();
     for meter in &jackpot.meters {
@@ -175,7 +175,7 @@ impl Wish<'_> {
 fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> HttpResponse {
     let words = desk.words;
     let here = links::jackpot(&jackpot.id);
-    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let all = words.t("transfer-all");
     let mut changes = Vec::new();
     let mut received = BTreeMap::<&str, (u64, u64)>::new();
@@ -265,7 +265,7 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Row>) -> Markup {
     if list.items.is_empty() && list.next_cursor.is_none() {
         return html! { div.empty { p { (words.t("transfers-none")) } } };
     }
-    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let rows = html! { table {
         thead { tr {
             th scope="col" { (words.t("transfer-id")) }

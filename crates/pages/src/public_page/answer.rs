@@ -1,5 +1,6 @@
 //! Answers of the API, as far as the pages show them.
 
+use jackpot_core::currency::Currency;
 use jackpot_core::jackpot::document::{Contribution, OddsTable, Tier, Winners as Shown};
 use jackpot_core::money::Minor;
 use jackpot_ui::Words;
@@ -33,7 +34,7 @@ pub struct Pool {
 pub struct Definition {
     pub version: u64,
     pub name: String,
-    pub currency: String,
+    pub currency: Currency,
     pub contribution: Contribution,
     pub tiers: Vec<Tier>,
     /// As it came, for the script that draws.
@@ -61,7 +62,7 @@ impl Definition {
     /// Its words, with the odds that [`odds`](Self::odds) made.
     pub fn rules<'a>(&'a self, words: Words, odds: &'a OddsTable) -> Rules<'a> {
         let definition = Terms {
-            currency: &self.currency,
+            currency: self.currency,
             contribution: self.contribution,
             tiers: &self.tiers,
             odds,

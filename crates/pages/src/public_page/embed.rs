@@ -7,7 +7,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_ui::Words;
 use jackpot_ui::frame::Frame;
-use jackpot_ui::money::{minor_digits, money};
+use jackpot_ui::money::money;
 use maud::{Markup, html};
 
 use super::answer::Pool;
@@ -76,14 +76,14 @@ fn page(_: &Public, words: Words, reading: &Reading) -> String {
 
 /// The ticker of a tier, in several looks.
 fn looks(words: Words, reading: &Reading, pool: &Pool) -> Markup {
-    let currency = &reading.definition().currency;
+    let currency = reading.definition().currency;
     let label = words.tv("public-pool", [("tier", (&pool.tier).into())]);
     html! {
         section.panel {
             h2 { (label) }
             p.row.apart { @for look in LOOKS {
                 jackpot-ticker class=(look) jackpot=(reading.meter.jackpot_id) tier=(pool.tier) currency=(currency)
-                    digits=(minor_digits(currency)) locale=(words.0.code()) label=(label) { (money(words.0, i128::from(pool.pool), currency)) }
+                    digits=(currency.digits()) locale=(words.0.code()) label=(label) { (money(words.0, currency.amount(pool.pool))) }
             } }
         }
     }

@@ -2,10 +2,11 @@
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::currency::Currency;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_ui::Words;
 use jackpot_ui::frame::Frame;
-use jackpot_ui::money::{minor_digits, money};
+use jackpot_ui::money::money;
 use jackpot_ui::plot::{Plot, Point};
 use jackpot_ui::time::time;
 use jiff::Timestamp;
@@ -76,7 +77,7 @@ fn status(words: Words, meter: &Meter) -> Markup {
 
 /// The pools, which tickers keep up to date.
 fn pools(words: Words, reading: &Reading) -> Markup {
-    let (id, currency) = (&reading.meter.jackpot_id, &reading.definition().currency);
+    let (id, currency) = (&reading.meter.jackpot_id, reading.definition().currency);
     let many = reading.meter.meters.len() > 1;
     html! {
         section.pools aria-label=(words.t("public-pools")) {
@@ -85,8 +86,8 @@ fn pools(words: Words, reading: &Reading) -> Markup {
                 div.pool-of.many[many] {
                     h2.hint { (label) }
                     p.pool {
-                        jackpot-ticker jackpot=(id) tier=(meter.tier) currency=(currency) digits=(minor_digits(currency))
-                            locale=(words.0.code()) label=(label) { (money(words.0, i128::from(meter.pool), currency)) }
+                        jackpot-ticker jackpot=(id) tier=(meter.tier) currency=(currency) digits=(currency.digits())
+                            locale=(words.0.code()) label=(label) { (money(words.0, currency.amount(meter.pool))) }
                     }
                 }
             }
@@ -100,9 +101,9 @@ fn winners(words: Words, reading: &Reading) -> Markup {
         WinnerList::Away => None,
         WinnerList::Shown(list) => Some(list),
     };
-    let currency = &reading.definition().currency;
+    let currency = reading.definition().currency;
     // How the script writes amounts.
-    let zero = money(words.0, 0, currency);
+    let zero = money(words.0, currency.amount(0));
     let (prefix, rest) = zero.split_once('0').unwrap_or_default();
     let suffix = rest.trim_start_matches(['.', '0']);
     let stream = format!("/v1/jackpots/{}/winners/stream", reading.meter.jackpot_id);
@@ -113,7 +114,7 @@ fn winners(words: Words, reading: &Reading) -> Markup {
                 None => p.note.warn { (words.t("public-winners-away")) },
                 Some(list) => {
                     p.empty id="winners-none" hidden[!list.is_empty()] { (words.t("jackpot-winners-none")) }
-                    ul.winners id="winners" hidden[list.is_empty()] data-stream=(stream) data-prefix=(prefix) data-suffix=(suffix) data-digits=(minor_digits(currency)) {
+                    ul.winners id="winners" hidden[list.is_empty()] data-stream=(stream) data-prefix=(prefix) data-suffix=(suffix) data-digits=(currency.digits()) {
                         @for winner in list.iter().take(WINNERS) { (row(words, winner, currency)) }
                     }
                 },
@@ -122,11 +123,11 @@ fn winners(words: Words, reading: &Reading) -> Markup {
     }
 }
 
-fn row(words: Words, winner: &Winner, currency: &str) -> Markup {
+fn row(words: Words, winner: &Winner, currency: Currency) -> Markup {
     html! {
         li {
             span { b { (winner.player) } small { (time(&winner.at)) } }
-            span.number { b { (money(words.0, i128::from(winner.amount), currency)) } small { (winner.tier) } }
+            span.number { b { (money(words.0, currency.amount(winner.amount))) } small { (winner.tier) } }
         }
     }
 }
@@ -156,15 +157,15 @@ fn how(words: Words, reading: &Reading) -> Markup {
 
 fn history(words: Words, reading: &Reading) -> Markup {
     let lines = reading.history.iter().filter(|line| line.points.len() > 1);
-    html! { @for line in lines { (plot(words, line, &reading.definition().currency)) } }
+    html! { @for line in lines { (plot(words, line, reading.definition().currency)) } }
 }
 
-fn plot(words: Words, line: &Line, currency: &str) -> Markup {
+fn plot(words: Words, line: &Line, currency: Currency) -> Markup {
     let label = words.tv("public-history", [("tier", (&line.tier).into())]);
     let plot = Plot {
         label: &label,
         points: &line.points,
-        value: &|value| money(words.0, i128::from(value), currency),
+        value: &|value| money(words.0, currency.amount(value)),
         time: &|at| moment(at, &line.points),
     };
     html! {
@@ -225,7 +226,7 @@ fn cycles(words: Words, reading: &Reading) -> Markup {
     if reading.cycles.is_empty() {
         return html! {};
     }
-    let currency = &reading.definition().currency;
+    let currency = reading.definition().currency;
     html! {
         section.panel.stack id="cycles" {
             h2 { (words.t("public-cycles")) }
@@ -235,7 +236,7 @@ fn cycles(words: Words, reading: &Reading) -> Markup {
     }
 }
 
-fn one_cycle(words: Words, cycle: &Cycle, currency: &str) -> Markup {
+fn one_cycle(words: Words, cycle: &Cycle, currency: Currency) -> Markup {
     let state = match cycle.ended_by.as_deref() {
         None => "public-cycle-open",
         Some("must-hit") => "public-cycle-must-hit",
@@ -244,7 +245,7 @@ fn one_cycle(words: Words, cycle: &Cycle, currency: &str) -> Markup {
         Some(_) => "public-cycle-restart",
     };
     let named = [("tier", (&cycle.tier).into()), ("cycle", cycle.cycle.into())];
-    let amount = |amount: u64| money(words.0, i128::from(amount), currency);
+    let amount = |amount: u64| money(words.0, currency.amount(amount));
     html! {
         details {
             summary { (words.tv("public-cycle", named)) " · " (words.t(state)) }

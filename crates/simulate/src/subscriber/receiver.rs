@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::got::Got;
-use crate::SimulateError;
+use crate::{SimulateError, free_port};
 
 /// An older or younger signature is refused.
 const TOLERANCE_S: i64 = 300;
@@ -50,7 +50,8 @@ struct Shared {
 impl Receiver {
     /// Starts it on this machine.
     pub async fn start() -> Result<Self, SimulateError> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(no_port)?;
+        let port = free_port().map_err(no_port)?;
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(no_port)?;
         let shared = Arc::<Shared>::default();
         Ok(Self {
             address: listener.local_addr().map_err(no_port)?,

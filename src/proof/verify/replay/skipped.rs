@@ -64,7 +64,7 @@ impl Replay {
         self.tiers.pin(self.cycles.pinned());
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
-        self.currency.clone_from(&books.currency);
+        self.currency = books.currency;
         self.carry_waiting(&carried.adjustments);
         // Records of transfers are beside those of adjustments.
         let kept = carried.adjustments.iter().map(|(name, ..)| name);
@@ -112,7 +112,7 @@ impl Replay {
                 pool_before,
             },
         };
-        Paid::of(&self.jackpot, event, (&paid.entry_id, player), &claim, &self.currency)
+        Paid::of(&self.jackpot, event, (&paid.entry_id, player), &claim, self.currency)
     }
 }
 

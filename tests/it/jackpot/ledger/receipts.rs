@@ -14,6 +14,7 @@ use jackpot::signing::{self, SigningFile, SigningKeys, all_published, publish, p
 use jackpot::sql::Sql;
 use jackpot::telemetry::Metrics;
 use jackpot_core::chain::ChainHash;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::receipt::{Head, Receipt, UnsignedReceipt};
 use jackpot_core::signing::{Jwks, PublicKey};
@@ -131,7 +132,7 @@ fn receipt(keys: &SigningKeys, claim_order: u64) -> Receipt {
         player_id: person("p7"),
         tier: id("grand"),
         amount: 18_811.try_into().expect("an amount"),
-        currency: "KRW".to_owned(),
+        currency: Currency::parse("KRW").expect("a code"),
         claim_order,
         pool_before: 18_811.try_into().expect("an amount"),
         pool_after: 0.try_into().expect("an amount"),

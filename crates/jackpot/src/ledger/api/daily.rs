@@ -235,7 +235,7 @@ impl Record for Row {
                 row.row.to_owned(),
                 row.jackpot_id.clone(),
                 row.tier.clone(),
-                row.currency.clone(),
+                row.currency.to_string(),
                 row.opening.to_string(),
                 row.contributed.to_string(),
                 row.reversed.to_string(),

@@ -189,7 +189,7 @@ impl Record for ListedPayout {
             receipt.player_id.clone(),
             receipt.tier.clone(),
             receipt.amount.to_string(),
-            receipt.currency.clone(),
+            receipt.currency.to_string(),
             receipt.claim_order.to_string(),
             receipt.pool_before.to_string(),
             receipt.pool_after.to_string(),

@@ -310,7 +310,10 @@ fn paid(
         player_id: player_id.clone(),
         tier: tier.clone(),
         amount: minor(*amount)?,
-        currency: batch.books.currency.clone(),
+        currency: batch
+            .books
+            .currency
+            .ok_or_else(|| wrong(n, "a payout before a definition"))?,
         claim_order: *claim_order,
         pool_before: minor(*pool_before)?,
         pool_after: minor(after)?,

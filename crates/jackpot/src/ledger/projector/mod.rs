@@ -288,9 +288,12 @@ impl Kind for Jackpots {
             metrics.pools.hide(id);
             return;
         };
+        let Some(currency) = books.currency else {
+            return;
+        };
         let tiers = books.meters.iter().map(|(tier, meters)| TierShown {
             tier,
-            currency: &books.currency,
+            currency,
             pool: meters.pool,
             paid: meters.paid,
             payouts: meters.wins,

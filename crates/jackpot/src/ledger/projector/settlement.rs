@@ -35,7 +35,7 @@ async fn begin(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx
             Value::Text(receipt.player_id.as_str()),
             Value::Text(receipt.tier.as_str()),
             Value::Int(int(receipt.amount.get())),
-            Value::Text(&receipt.currency),
+            Value::Text(receipt.currency.as_str()),
             row.source_id
                 .as_ref()
                 .map_or(none, |source| Value::Text(source.as_str())),

@@ -87,7 +87,7 @@ async fn payouts(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sq
             Value::Int(i64::from(row.rank)),
             Value::Text(receipt.tier.as_str()),
             Value::Int(int(receipt.amount.get())),
-            Value::Text(&receipt.currency),
+            Value::Text(receipt.currency.as_str()),
             Value::Int(int(receipt.pool_before.get())),
             Value::Int(int(receipt.pool_after.get())),
             Value::Int(row.paid_at_ms),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::clock::rfc3339;
+use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
 use jackpot_core::money::Minor;
@@ -52,8 +53,8 @@ pub struct PayoutRow {
     #[schema(example = 18_811)]
     pub amount: i64,
     /// ISO 4217.
-    #[schema(example = "KRW")]
-    pub currency: String,
+    #[schema(value_type = String, example = "KRW")]
+    pub currency: Currency,
     /// Number of the paid claim within the jackpot, from 1.
     #[schema(example = 4)]
     pub claim_order: i64,
@@ -690,7 +691,10 @@ fn read(row: &AnyRow) -> Result<PayoutRow, sqlx::Error> {
         player_id: row.try_get("player_id")?,
         tier: row.try_get("tier")?,
         amount: row.try_get("amount")?,
-        currency: row.try_get("currency")?,
+        currency: row
+            .try_get::<&str, _>("currency")?
+            .parse()
+            .map_err(|error| sqlx::Error::Decode(Box::new(error)))?,
         claim_order: row.try_get("claim_order")?,
         pool_before: row.try_get("pool_before")?,
         pool_after: row.try_get("pool_after")?,

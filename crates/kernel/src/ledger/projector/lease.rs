@@ -198,7 +198,7 @@ impl Leases {
         self.sql.writing(take).await
     }
 
-    /// Takes over a stream from whoever reads it: that one can commit nothing more, because the token changes. Returns the
+    /// Takes over a stream from its reader, which can commit nothing more, because the token changes. Returns the
     /// new token, or `None` when the ledger has no such stream.
     ///
     /// This is for an operator's command. It asks for no token read before: a service that runs takes a free stream

@@ -5,7 +5,7 @@ use jackpot_core::jackpot::definition::MAX_RANKS;
 use jackpot_core::jackpot::document::{Contribution, Document, Prize, Rank, Source, Take, Tier, Winners};
 use jackpot_core::money::{Minor, Ppm};
 use jackpot_ui::Words;
-use jackpot_ui::money::{minor_digits, percent, plain};
+use jackpot_ui::money::{percent, plain};
 use maud::{Markup, html};
 
 use super::ROW;
@@ -27,11 +27,10 @@ pub const REVERSED_BY: [&str; 2] = ["play", "operate"];
 
 /// Puts a definition into a form.
 pub fn fill(form: &mut Form, document: &Document) {
-    let digits = minor_digits(&document.currency);
-    let amount = |amount: Minor| plain(u64::from(amount), digits);
+    let amount = |amount: Minor| plain(u64::from(amount), document.currency);
     form.set("id", document.id.as_str());
     form.set("name", &document.name);
-    form.set("currency", &document.currency);
+    form.set("currency", document.currency.as_str());
     let (kind, value) = match document.contribution {
         Contribution::Fixed(fixed) => (CONTRIBUTIONS[0], amount(fixed)),
         Contribution::RatePpm(rate) => (CONTRIBUTIONS[1], percent(rate.get())),

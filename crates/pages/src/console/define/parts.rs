@@ -13,7 +13,7 @@ pub type Part = (String, String);
 /// The parts, in the order of the form.
 #[must_use]
 pub fn of(words: Words, document: &Document) -> Vec<Part> {
-    let amount = |amount: Minor| money(words.0, i128::from(u64::from(amount)), &document.currency);
+    let amount = |amount: Minor| money(words.0, document.currency.amount(amount));
     let or_none = |found: Option<Minor>| found.map_or_else(|| words.t("none"), amount);
     let share = |ppm: u32| format!("{} %", percent(ppm));
     let contribution = match document.contribution {
@@ -22,7 +22,7 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
     };
     let mut parts = vec![
         (words.t("define-name"), document.name.clone()),
-        (words.t("define-currency"), document.currency.clone()),
+        (words.t("define-currency"), document.currency.to_string()),
         (words.t("define-contribution"), contribution),
     ];
     for tier in &document.tiers {

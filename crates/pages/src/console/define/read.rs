@@ -1,9 +1,10 @@
 //! A definition from a form, or from an answer of the API. A wrong field has the name that the API has for it.
 
-use jackpot_core::jackpot::definition::{Definition, Violation, check_currency};
+use jackpot_core::currency::Currency;
+use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::violation::{check_new_name, name_and_rest};
 use jackpot_ui::Words;
-use jackpot_ui::money::{minor_digits, parse, parse_percent};
+use jackpot_ui::money::{parse, parse_percent};
 use serde_json::{Map, Value, json};
 
 use super::fields::{rank_field, ranks, source_field, sources, tier_field, tiers};
@@ -37,11 +38,14 @@ pub fn of_form(words: Words, form: &Form) -> Result<Definition, Vec<Violation>> 
     let mut reader = Reader {
         words,
         form,
+        currency: None,
         wrong: Vec::new(),
     };
+    match Currency::parse(form.get("currency")) {
+        Ok(currency) => reader.currency = Some(currency),
+        Err(error) => _ = reader.refuse("currency", error.to_string()),
+    }
     let body = reader.body();
-    // Without it no amount can be read.
-    reader.wrong.extend(check_currency(form.get("currency")));
     if !reader.wrong.is_empty() {
         return Err(reader.wrong);
     }
@@ -54,6 +58,8 @@ pub fn of_form(words: Words, form: &Form) -> Result<Definition, Vec<Violation>> 
 struct Reader<'a> {
     words: Words,
     form: &'a Form,
+    /// Without it no amount can be read.
+    currency: Option<Currency>,
     wrong: Vec<Violation>,
 }
 
@@ -71,12 +77,14 @@ impl Reader<'_> {
     }
 
     fn amount(&mut self, name: &str) -> Value {
-        let currency = self.form.get("currency");
+        let Some(currency) = self.currency else {
+            return Value::Null;
+        };
         let amount = parse(self.form.get(name), currency).and_then(|amount| u64::try_from(amount).ok());
         if let Some(amount) = amount {
             return json!(amount);
         }
-        let digits = u64::from(minor_digits(currency));
+        let digits = u64::from(currency.digits());
         self.refuse(name, self.words.tv("form-amount", [("digits", digits.into())]))
     }
 
