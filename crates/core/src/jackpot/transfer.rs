@@ -39,16 +39,21 @@ words! {
     }
 }
 
+/// How the name of a record begins that says of a transfer that it was given.
+pub const OUT: &str = "!out!";
+/// How the name of a record begins that says of a transfer that it came in.
+pub const CAME_IN: &str = "!in!";
+
 /// The name of the record that a jackpot gave this transfer.
 #[must_use]
 pub fn out(transfer_id: &Id) -> String {
-    format!("!out!{transfer_id}")
+    format!("{OUT}{transfer_id}")
 }
 
 /// The name of the record that a transfer came in. Its content is the parts.
 #[must_use]
 pub fn came_in(source: &Id, transfer_id: &Id) -> String {
-    format!("!in!{source}!{transfer_id}")
+    format!("{CAME_IN}{source}!{transfer_id}")
 }
 
 /// The name of the record that there is room for the parts with this digest. Its content is the parts.

@@ -377,6 +377,16 @@ fn leaving(adjustment: Option<&Id>, transfer: Option<&Id>) -> Option<Leaving> {
 }
 
 impl Kind {
+    /// Its claims. What a skipped event paid is no claim.
+    #[must_use]
+    pub fn claims(&self) -> &[Claim] {
+        match self {
+            Self::Enter(enter) => &enter.claims,
+            Self::Claim { claim, .. } => std::slice::from_ref(claim),
+            _ => &[],
+        }
+    }
+
     /// The records that it adds to those of adjustments, by name: its own, and those of transfers and of what waits for a
     /// second owner.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Jackpots in the ledger: what their events say, what the events rebuild, and the tables that only they have.
 //!
-//! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against the books
+//! Pure: [`event`] (as the scripts write it), [`facts`] (what it means), [`books`] (a jackpot at an event, each event checked against the books
 //! before it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (from a
 //! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`steps`] (of a meter's history), [`daily`] (figures of reports). With the database:
 //! [`projector`] (rows), [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`],
@@ -15,6 +15,7 @@ pub mod daily;
 pub mod entry_index;
 pub mod event;
 pub mod event_page;
+pub mod facts;
 pub mod fold;
 mod forgotten;
 pub mod lookup;

@@ -10,15 +10,17 @@ use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::settlement::{State, Step};
+use jackpot_core::jackpot::transfer::Part;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use super::carried::{Carried, CarriedEntry};
-use super::event::{Claim, ClaimResult, Event, Give, Kind, PayoutStep, Receive, Reverse};
+use super::carried::CarriedEntry;
+use super::event::{Claim, ClaimResult, Event, Give, Kind, PayoutStep, Reverse};
+use super::facts::Fact;
 use super::lookup::entry_taken;
 use super::parts::{carried_parts, paid, parts};
-use super::projector::{Jackpots, carried_give};
+use super::projector::Jackpots;
 use super::queries::payouts::{self, ListedPayout, PayoutRow};
 use super::queries::transfers::{TransferPart, TransferRow, TransferState};
 use crate::ledger::event::Enter;
@@ -89,7 +91,7 @@ impl Tells for Jackpots {
         }
         let known = Known::read(sql, id, events.iter().filter_map(|(_, _, event)| event.as_ref()), wants).await?;
         let mut told = Vec::with_capacity(rows.len());
-        for (row, fields, event) in &events {
+        for (row, fields, event) in events {
             let mut teller = Teller::new(wants);
             if let Some(event) = event {
                 let beside = match &event.kind {
@@ -97,17 +99,17 @@ impl Tells for Jackpots {
                         Beside::History(history_before(sql, JACKPOT, id, row.n).await?)
                     }
                     Kind::Payout(step) if type_of(step.step).is_some_and(wants) => {
-                        Beside::Payout(Box::new(payout_after(sql, fields, (event.at_ms, step)).await?))
+                        Beside::Payout(Box::new(payout_after(sql, &fields, (event.at_ms, step)).await?))
                     }
                     Kind::Claim { entry_id, claim }
                         if matches!(claim.result, ClaimResult::Issued { .. }) && wants(FINISHED) =>
                     {
-                        Beside::Epoch(epoch_of(sql, fields, (id, entry_id.as_str(), claim.sequence)).await?)
+                        Beside::Epoch(epoch_of(sql, &fields, (id, entry_id.as_str(), claim.sequence)).await?)
                     }
                     _ => Beside::Nothing,
                 };
-                known.tell(&mut teller, id, fields, (event, beside))?;
-                told.push(teller.told(row, fields));
+                known.tell(&mut teller, id, &fields, (event, beside))?;
+                told.push(teller.told(row, &fields));
             } else {
                 told.push(Told {
                     n: row.n,
@@ -201,7 +203,7 @@ struct Contribution<'a> {
 }
 
 #[derive(Serialize)]
-struct Part<'a> {
+struct TakenPart<'a> {
     part: usize,
     parts: usize,
     entries: Vec<Taken<'a>>,
@@ -257,14 +259,24 @@ impl Known {
         teller: &mut Teller<'_>,
         id: &Id,
         fields: &Fields<'_>,
-        (event, beside): (&Event, Beside),
+        (event, beside): (Event, Beside),
     ) -> Result<(), TellError> {
-        match &event.kind {
-            Kind::Enter(enter) => self.taken(teller, fields, enter)?,
-            Kind::Skipped(skipped) => skipped_entries(teller, &skipped.carried.entries),
-            _ => {}
-        }
         let orders = paid(&event.kind);
+        let at = At {
+            jackpot: id,
+            n: event.n,
+            at_ms: event.at_ms,
+            history: event.history.clone(),
+        };
+        let cycles = event.cycles.clone();
+        let facts = event.into_facts();
+        for fact in &facts {
+            match fact {
+                Fact::Taken(enter) => self.taken(teller, fields, enter)?,
+                Fact::Skipped(rest) => skipped_entries(teller, &rest.entries),
+                _ => {}
+            }
+        }
         let receipt = |order: &u64| {
             let missing = || fields.damaged(format!("the receipt of claim {order} is missing"));
             self.receipts.get(order).ok_or_else(missing)
@@ -277,84 +289,11 @@ impl Known {
             let kind = if begun.0 == State::Held { HELD } else { DUE };
             teller.try_add(kind, || Ok(ListedPayout::begun(receipt(order)?.clone(), begun.clone())))?;
         }
-        match &event.kind {
-            Kind::Enter(_)
-            | Kind::Cancel(_)
-            | Kind::Expect(_)
-            | Kind::Release(_)
-            | Kind::Checkpoint(_)
-            | Kind::Retention { .. } => {}
-            Kind::Emergency(_) | Kind::Approval(_) | Kind::Ask(_) | Kind::Withdraw(_) => teller.step(fields),
-            Kind::Payout(step) => match (type_of(step.step), &beside) {
-                (Some(kind), Beside::Payout(payout)) => teller.add(kind, || payout),
-                (Some(kind), _) => teller.add(kind, || Value::Null),
-                (None, _) => teller.step(fields),
-            },
-            Kind::Claim { entry_id, claim } => {
-                if claim.result.is_won() {
-                    let epoch = match beside {
-                        Beside::Epoch(epoch) => epoch,
-                        _ => None,
-                    };
-                    teller.add(FINISHED, || finished((id, entry_id, epoch), &event.history, claim));
-                }
-            }
-            Kind::Finish { entry_id, sequence } => teller.add(FINISHED, || {
-                json!({"entry_id": entry_id, "sequence": sequence, "rank": 0, "tier": null, "amount": null,
-                    "payout_id": null, "claim_order": null, "coupon": null})
-            }),
-            Kind::Define(define) => {
-                teller.add(DEFINED, || {
-                    json!({"version": define.version, "state": define.mode.as_str(), "definition": json_of(&define.json),
-                        "who": fields.text("who")})
-                });
-                if let Some(created) = &define.created.0 {
-                    teller.add(EPOCH_OPENED, || opened(1, &created.opening, event.at_ms));
-                }
-            }
-            Kind::Status { change, .. } => {
-                teller.add(STATUS, || {
-                    json!({"status": change.after.as_str(), "before": change.before.as_str(),
-                        "reason": fields.text("reason"), "who": fields.text("who")})
-                });
-                teller.suspended(change.after == Status::Suspended, fields);
-            }
-            Kind::Adjust(adjust) => teller.add(ADJUSTED, || adjusted(&adjust.adjustment_id, fields)),
-            Kind::Reverse(reverse) => teller.add(REVERSED, || reversed(reverse, fields)),
-            Kind::Give(give) => teller.add(TRANSFERRED, || given(id, give)),
-            Kind::Receive(receive) => teller.add(TRANSFERRED, || received(id, receive)),
-            Kind::Restore {
-                rebuilt,
-                closed,
-                epoch,
-                opening,
-                ..
-            } => {
-                let history = match beside {
-                    Beside::History(history) => Some(history),
-                    _ => None,
-                };
-                teller.add(RESTORED, || {
-                    json!({"before": {"history": history, "last_n": event.n - 1}, "restores": rebuilt.restores,
-                        "status": rebuilt.status.as_str(), "reason": fields.text("reason"), "who": fields.text("who")})
-                });
-                teller.add(EPOCH_CLOSED, || closed_epoch(*closed, event.at_ms));
-                teller.add(EPOCH_OPENED, || opened(*epoch, opening, event.at_ms));
-            }
-            Kind::Rotate { epoch, opening, .. } => {
-                teller.add(EPOCH_CLOSED, || closed_epoch(epoch - 1, event.at_ms));
-                teller.add(EPOCH_OPENED, || opened(*epoch, opening, event.at_ms));
-            }
-            Kind::Skipped(skipped) => {
-                skipped_rest(teller, id, &skipped.carried);
-                teller.step(fields);
-            }
+        for fact in facts {
+            fact_told(teller, fields, &at, fact, &beside);
         }
-        if let Some(epoch) = event.ended_epoch() {
-            teller.add(EPOCH_CLOSED, || closed_epoch(epoch, event.at_ms));
-        }
-        for change in &event.cycles {
-            cycle(teller, change, event.at_ms);
+        for change in &cycles {
+            cycle(teller, change, at.at_ms);
         }
         Ok(())
     }
@@ -383,7 +322,7 @@ impl Known {
                         contributions: Some(contributions.collect()),
                     })
                 });
-                Ok(Part {
+                Ok(TakenPart {
                     part,
                     parts: parts.len(),
                     entries: entries.collect::<Result<_, TellError>>()?,
@@ -391,6 +330,82 @@ impl Known {
             })?;
         }
         Ok(())
+    }
+}
+
+/// Which event.
+struct At<'a> {
+    jackpot: &'a Id,
+    n: u64,
+    at_ms: i64,
+    history: String,
+}
+
+/// Adds what a fact tells, unless it is about entries that were taken.
+fn fact_told(teller: &mut Teller<'_>, fields: &Fields<'_>, at: &At<'_>, fact: Fact, beside: &Beside) {
+    match fact {
+        Fact::Taken(_)
+        | Fact::Dropped(_)
+        | Fact::Recorded { .. }
+        | Fact::Held(_)
+        | Fact::Stepped { is_carried: true, .. }
+        | Fact::Received { parts: None, .. } => {}
+        Fact::Operated | Fact::Skipped(_) => teller.step(fields),
+        Fact::Stepped { step, .. } => match (type_of(step.step), beside) {
+            (Some(kind), Beside::Payout(payout)) => teller.add(kind, || payout),
+            (Some(kind), _) => teller.add(kind, || Value::Null),
+            (None, _) => teller.step(fields),
+        },
+        Fact::Claimed { entry_id, claim } => {
+            if claim.result.is_won() {
+                let epoch = match beside {
+                    Beside::Epoch(epoch) => *epoch,
+                    _ => None,
+                };
+                teller.add(FINISHED, || {
+                    finished((at.jackpot, &entry_id, epoch), &at.history, &claim)
+                });
+            }
+        }
+        Fact::Finished { entry_id, sequence } => teller.add(FINISHED, || {
+            json!({"entry_id": entry_id, "sequence": sequence, "rank": 0, "tier": null, "amount": null,
+                "payout_id": null, "claim_order": null, "coupon": null})
+        }),
+        Fact::Defined { version, json, mode } => {
+            let who = mode.map(|_| fields.text("who"));
+            teller.add(
+                DEFINED,
+                || json!({"version": version, "state": mode, "definition": json_of(&json), "who": who}),
+            );
+        }
+        Fact::Changed(change) => {
+            teller.add(STATUS, || {
+                json!({"status": change.after.as_str(), "before": change.before.as_str(),
+                    "reason": fields.text("reason"), "who": fields.text("who")})
+            });
+            teller.suspended(change.after == Status::Suspended, fields);
+        }
+        Fact::Adjusted(adjust) => teller.add(ADJUSTED, || adjusted(&adjust.adjustment_id, fields)),
+        Fact::Reversed(reverse) => teller.add(REVERSED, || reversed(&reverse, fields)),
+        Fact::Given { give, .. } => teller.add(TRANSFERRED, || given(at.jackpot, &give)),
+        Fact::Received {
+            from,
+            transfer_id,
+            parts: Some(parts),
+            ..
+        } => teller.add(TRANSFERRED, || received(at.jackpot, &from, &transfer_id, &parts)),
+        Fact::Restored(rebuilt) => {
+            let history = match beside {
+                Beside::History(history) => Some(history),
+                _ => None,
+            };
+            teller.add(RESTORED, || {
+                json!({"before": {"history": history, "last_n": at.n - 1}, "restores": rebuilt.restores,
+                    "status": rebuilt.status.as_str(), "reason": fields.text("reason"), "who": fields.text("who")})
+            });
+        }
+        Fact::EpochClosed { epoch, at_ms } => teller.add(EPOCH_CLOSED, || closed_epoch(epoch, at_ms)),
+        Fact::EpochOpened { epoch, opening, at_ms } => teller.add(EPOCH_OPENED, || opened(epoch, &opening, at_ms)),
     }
 }
 
@@ -456,32 +471,12 @@ fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {
                     contributions: None,
                 })
             });
-            json!(Part {
+            json!(TakenPart {
                 part,
                 parts: parts.len(),
                 entries: entries.collect(),
             })
         });
-    }
-}
-
-fn skipped_rest(teller: &mut Teller<'_>, id: &Id, carried: &Carried) {
-    for (version, text) in &carried.definitions {
-        teller.add(
-            DEFINED,
-            || json!({"version": version, "state": null, "definition": json_of(text), "who": null}),
-        );
-    }
-    for (epoch, closed_ms) in &carried.closed_epochs {
-        teller.add(EPOCH_CLOSED, || closed_epoch(*epoch, *closed_ms));
-    }
-    for (epoch, opening, opened_ms) in &carried.epochs {
-        teller.add(EPOCH_OPENED, || opened(*epoch, opening, *opened_ms));
-    }
-    for (name, content, _) in &carried.adjustments {
-        if let Some(give) = carried_give(name, content) {
-            teller.add(TRANSFERRED, || given(id, &give));
-        }
     }
 }
 
@@ -556,12 +551,12 @@ fn given(id: &Id, give: &Give) -> TransferRow {
     }
 }
 
-fn received(id: &Id, receive: &Receive) -> TransferRow {
+fn received(id: &Id, from: &Id, transfer_id: &Id, parts: &[Part]) -> TransferRow {
     TransferRow {
-        transfer_id: receive.transfer_id.to_string(),
-        jackpot_id: receive.from.to_string(),
+        transfer_id: transfer_id.to_string(),
+        jackpot_id: from.to_string(),
         to: id.to_string(),
-        tiers: receive.parts.iter().map(TransferPart::from).collect(),
+        tiers: parts.iter().map(TransferPart::from).collect(),
         state: TransferState::Done,
         owner: None,
         reason: None,

@@ -57,10 +57,8 @@ pub fn paid(kind: &Kind) -> Vec<u64> {
         _ => None,
     };
     match kind {
-        Kind::Enter(enter) => enter.claims.iter().filter_map(order).collect(),
-        Kind::Claim { claim, .. } => order(claim).into_iter().collect(),
         Kind::Skipped(skipped) => carried_paid(&skipped.carried),
-        _ => Vec::new(),
+        _ => kind.claims().iter().filter_map(order).collect(),
     }
 }
 

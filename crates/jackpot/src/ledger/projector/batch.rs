@@ -6,7 +6,6 @@ use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::settlement::{State, Step};
-use jackpot_core::jackpot::transfer::GivenRecord;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{UnsignedReceipt, UnsignedVoid};
 
@@ -17,7 +16,8 @@ use super::rows::{CouponRow, PayoutRow, SettledRow, StepRow};
 use crate::ledger::audit;
 use crate::ledger::books::{Books, Pending};
 use crate::ledger::carried::{Carried, CarriedPayout};
-use crate::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind, PayoutStep};
+use crate::ledger::event::{Claim, ClaimResult, Enter, Event, Kind, PayoutStep};
+use crate::ledger::facts::Fact;
 use crate::ledger::parts;
 use crate::ledger::postings::moved;
 use crate::ledger::report::compare;
@@ -72,84 +72,77 @@ pub(super) fn indexed_to(batch: &Batch) -> u64 {
 }
 
 fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -> Result<(), Stop> {
-    let (n, at_ms, ended_epoch) = (event.n, event.at_ms, event.ended_epoch());
-    let pending = before.pending;
+    let (n, at_ms) = (event.n, event.at_ms);
     batch.rows.first_payout = parts::first_payout(&event.kind);
-    let records = event.kind.records().into_iter();
-    let records = records.map(|(name, content)| (name, n, at_ms, content));
-    batch.rows.adjustments.extend(records);
-    match event.kind {
-        Kind::Define(define) => {
-            if let Some(created) = define.created.0 {
-                batch.rows.epochs.push((1, created.opening, at_ms));
-            }
-            batch.rows.dropped_versions.extend(define.superseded);
-            batch.define(define.put.version, (n, at_ms), define.put.json);
-        }
-        Kind::Enter(enter) => {
-            if let Some(tiers) = before.tiers {
-                moved_for_sources(batch, (n, at_ms), &enter, &tiers)?;
-            }
-            entered(batch, start, (n, at_ms), enter)?;
-        }
-        Kind::Claim { entry_id, claim } => {
-            if let Some(pending) = pending {
-                let by = (&pending.player_id, pending.source_id.as_ref());
-                paid(batch, start, (n, at_ms), &entry_id, by, &claim)?;
-                if let Some(source) = &pending.source_id {
-                    let mut all = BySource::new();
-                    sources::paid(&mut all, source, &claim);
-                    source_rows(batch, (n, at_ms), all);
+    let Before { books, pending, tiers } = before;
+    for fact in event.into_facts() {
+        match fact {
+            Fact::Taken(enter) => {
+                if let Some(tiers) = &tiers {
+                    moved_for_sources(batch, (n, at_ms), &enter, tiers)?;
                 }
-                issued(batch, at_ms, n, entry_id, &pending.player_id, &claim);
-                if claim.result.is_won() {
-                    settle(batch, start, pending, claim.sequence, claim.rank);
+                entered(batch, start, (n, at_ms), enter)?;
+            }
+            Fact::Claimed { entry_id, claim } => {
+                if let Some(pending) = &pending {
+                    claimed(batch, start, (n, at_ms), (entry_id, pending), &claim)?;
                 }
             }
-        }
-        Kind::Finish { sequence, .. } => {
-            if let Some(pending) = pending {
-                settle(batch, start, pending, sequence, 0);
+            Fact::Finished { sequence, .. } => {
+                if let Some(pending) = &pending {
+                    settle(batch, start, pending, sequence, 0);
+                }
             }
+            Fact::Defined { version, json, .. } => batch.define(version, (n, at_ms), json),
+            Fact::Dropped(version) => batch.rows.dropped_versions.push(version),
+            Fact::EpochClosed { epoch, at_ms } => batch.rows.closed_epochs.push((epoch, n, at_ms)),
+            Fact::EpochOpened { epoch, opening, at_ms } => batch.rows.epochs.push((epoch, opening, at_ms)),
+            Fact::Recorded { name, content, at_ms } => batch.rows.adjustments.push((name, n, at_ms, content)),
+            Fact::Given { give, at_ms } => {
+                let before_it = batch.rows.given.iter().rev().take_while(|(of, ..)| *of == n);
+                let place = before_it.count() as u64;
+                batch.rows.given.push((n, place, at_ms, give));
+            }
+            Fact::Received {
+                from,
+                transfer_id,
+                at_ms,
+                ..
+            } => batch.rows.received.push((at_ms, from, transfer_id)),
+            Fact::Stepped { step, is_carried } => stepped(batch, start, (n, at_ms), step, is_carried)?,
+            Fact::Held(redis) => {
+                let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&batch.books));
+                batch.report = Some((n, at_ms, report));
+            }
+            Fact::Skipped(rest) => {
+                let pending = books.as_ref().map(|books| &books.pending);
+                carried(batch, start, (n, at_ms), *rest, pending)?;
+            }
+            Fact::Changed(_) | Fact::Adjusted(_) | Fact::Reversed(_) | Fact::Restored(_) | Fact::Operated => {}
         }
-        Kind::Give(give) => batch.rows.given.push((n, 0, at_ms, give)),
-        Kind::Receive(receive) => batch.rows.received.push((at_ms, receive.from, receive.transfer_id)),
-        Kind::Payout(step) => stepped(batch, start, (n, at_ms), step, false)?,
-        Kind::Rotate {
-            epoch, opening, pruned, ..
-        } => {
-            batch.rows.closed_epochs.push((epoch - 1, n, at_ms));
-            batch.rows.epochs.push((epoch, opening, at_ms));
-            batch.rows.dropped_versions.extend(pruned);
-        }
-        Kind::Checkpoint(redis) => {
-            let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&batch.books));
-            batch.report = Some((n, at_ms, report));
-        }
-        Kind::Skipped(skipped) => {
-            let pending = before.books.map(|books| books.pending).unwrap_or_default();
-            carried(batch, start, (n, at_ms), skipped.carried, &pending)?;
-        }
-        Kind::Restore {
-            closed, epoch, opening, ..
-        } => {
-            batch.rows.closed_epochs.push((closed, n, at_ms));
-            batch.rows.epochs.push((epoch, opening, at_ms));
-        }
-        Kind::Adjust(_)
-        | Kind::Ask(_)
-        | Kind::Withdraw(_)
-        | Kind::Expect(_)
-        | Kind::Release(_)
-        | Kind::Status { .. }
-        | Kind::Emergency(_)
-        | Kind::Reverse(_)
-        | Kind::Cancel(_)
-        | Kind::Approval(_)
-        | Kind::Retention { .. } => {}
     }
-    let ended = ended_epoch.map(|epoch| (epoch, n, at_ms));
-    batch.rows.closed_epochs.extend(ended);
+    Ok(())
+}
+
+/// Adds the rows of what a pending entry won, if it won.
+fn claimed(
+    batch: &mut Batch,
+    start: &Start<'_>,
+    (n, at_ms): (u64, i64),
+    (entry_id, pending): (String, &Pending),
+    claim: &Claim,
+) -> Result<(), Stop> {
+    let by = (&pending.player_id, pending.source_id.as_ref());
+    paid(batch, start, (n, at_ms), &entry_id, by, claim)?;
+    if let Some(source) = &pending.source_id {
+        let mut all = BySource::new();
+        sources::paid(&mut all, source, claim);
+        source_rows(batch, (n, at_ms), all);
+    }
+    issued(batch, at_ms, n, entry_id, &pending.player_id, claim);
+    if claim.result.is_won() {
+        settle(batch, start, pending, claim.sequence, claim.rank);
+    }
     Ok(())
 }
 
@@ -159,20 +152,16 @@ fn carried(
     start: &Start<'_>,
     (n, at_ms): (u64, i64),
     carried: Carried,
-    pending: &BTreeMap<u64, Pending>,
+    pending: Option<&BTreeMap<u64, Pending>>,
 ) -> Result<(), Stop> {
     let mut all = BySource::new();
     for paid in carried.paid {
         let sent = carried.entries.iter().find(|entry| entry.sequence == paid.sequence);
         let sent = sent.and_then(|entry| Sent::parse(&entry.sent)?.source);
-        let source = sent.or_else(|| pending.get(&paid.sequence)?.source_id.clone());
+        let source = sent.or_else(|| pending?.get(&paid.sequence)?.source_id.clone());
         carried_payout(batch, start, (n, at_ms), (paid, source), &mut all)?;
     }
     source_rows(batch, (n, at_ms), all);
-    let step = carried.step.and_then(|fields| PayoutStep::of_fields(&(&fields).into()));
-    if let Some(step) = step {
-        stepped(batch, start, (n, at_ms), Box::new(step), true)?;
-    }
     batch
         .rows
         .coupons
@@ -187,30 +176,6 @@ fn carried(
             code: unit.code,
             issued_at_ms: at_ms,
         }));
-    for (version, json) in carried.definitions {
-        batch.define(version, (n, at_ms), json);
-    }
-    batch.rows.dropped_versions.extend(carried.dropped_versions);
-    let closed = carried
-        .closed_epochs
-        .into_iter()
-        .map(|(epoch, at_ms)| (epoch, n, at_ms));
-    batch.rows.closed_epochs.extend(closed);
-    batch.rows.epochs.extend(carried.epochs);
-    let mut place = 0;
-    for (name, content, at_ms) in &carried.adjustments {
-        if let Some(give) = carried_give(name, content) {
-            batch.rows.given.push((n, place, *at_ms, give));
-            place += 1;
-        } else if let Some((from, transfer_id)) = carried_receive(name) {
-            batch.rows.received.push((*at_ms, from, transfer_id));
-        }
-    }
-    let adjusted = carried.adjustments.into_iter();
-    batch
-        .rows
-        .adjustments
-        .extend(adjusted.map(|(id, digest, at_ms)| (id, n, at_ms, digest)));
     if start.with.index_entries {
         let (epoch, version) = (batch.books.epoch, batch.books.version);
         let rows = carried_entry_rows((n, at_ms), (epoch, version), &carried.entries);
@@ -388,10 +353,10 @@ fn issued(batch: &mut Batch, at_ms: i64, n: u64, entry_id: String, player_id: &P
     }
 }
 
-fn settle(batch: &mut Batch, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {
+fn settle(batch: &mut Batch, start: &Start<'_>, pending: &Pending, sequence: u64, rank: u32) {
     if start.with.index_entries {
         batch.rows.index.settled.push(SettledRow {
-            player_id: pending.player_id,
+            player_id: pending.player_id.clone(),
             entered_ms: pending.entered_ms,
             sequence,
             rank,
@@ -430,24 +395,4 @@ impl Before {
 
 fn wrong(n: u64, what: &'static str) -> Stop {
     Stop::Fold(FoldError::Unexpected { n, what })
-}
-
-/// The transfer of a record that was carried on, if it says that one was given.
-pub(in crate::ledger) fn carried_give(name: &str, content: &str) -> Option<Give> {
-    let transfer_id = Id::parse(name.strip_prefix("!out!")?).ok()?;
-    let GivenRecord { digest, to, parts } = GivenRecord::parse(content).ok()?;
-    Some(Give {
-        transfer_id,
-        digest,
-        to,
-        parts,
-        owner: None,
-        asked: None,
-    })
-}
-
-/// The jackpot that gave, and the transfer of a record that was carried on, if it says that one came in.
-fn carried_receive(name: &str) -> Option<(Id, Id)> {
-    let (from, transfer_id) = name.strip_prefix("!in!")?.split_once('!')?;
-    Some((Id::parse(from).ok()?, Id::parse(transfer_id).ok()?))
 }

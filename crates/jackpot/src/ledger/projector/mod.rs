@@ -14,7 +14,6 @@ mod steps;
 mod transfers;
 mod write;
 
-pub(super) use batch::carried_give;
 pub use sources::ALL_TIERS;
 
 use std::collections::BTreeSet;

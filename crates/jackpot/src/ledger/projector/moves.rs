@@ -2,6 +2,7 @@
 
 use jackpot_core::fields::EventFields;
 use jackpot_core::jackpot::leaving::{HeldRecord, Leaving};
+use jackpot_core::jackpot::transfer;
 
 use super::Jackpots;
 use super::write::all;
@@ -106,7 +107,7 @@ impl Rows {
         }
         for (name, _, at_ms) in records {
             let of_id = |name: &str| jackpot_core::ids::Id::parse(name).ok();
-            let given = name.strip_prefix("!out!").and_then(of_id).map(Leaving::Transfer);
+            let given = name.strip_prefix(transfer::OUT).and_then(of_id).map(Leaving::Transfer);
             let done = given.or_else(|| of_id(name).map(Leaving::Adjustment));
             if let Some(of) = Leaving::of_withdrawn(name) {
                 self.end(of, "withdrawn", (String::new(), *at_ms));
