@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 
 use super::address::{Address, Mode};
 use super::file::{self, FileLock};
-use super::{Kind, SqlError, Tx, Value, added, entry_days, insert_rows, pool, schema};
+use super::{Kind, SqlError, Tx, Value, beside, entry_days, insert_rows, pool, schema};
 use crate::settings;
 
 /// Most rows of one insert.
@@ -264,20 +264,8 @@ struct Table {
     columns: Vec<(String, bool)>,
 }
 
-impl Table {
-    fn named(name: &str, columns: &[(&str, bool)]) -> Self {
-        Self {
-            name: name.to_owned(),
-            columns: columns
-                .iter()
-                .map(|(name, is_text)| ((*name).to_owned(), *is_text))
-                .collect(),
-        }
-    }
-}
-
 /// The tables of the schema, from a SQLite file of this program's version, without the tables of the entry days and
-/// those that an earlier program does not have.
+/// those that are not copied.
 async fn tables(sqlite: &mut AnyConnection) -> Result<Vec<Table>, sqlx::Error> {
     let mut names: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' \
@@ -285,7 +273,7 @@ async fn tables(sqlite: &mut AnyConnection) -> Result<Vec<Table>, sqlx::Error> {
     )
     .fetch_all(&mut *sqlite)
     .await?;
-    names.retain(|name| added::TABLES.iter().all(|table| table.name != name));
+    names.retain(|name| !beside::NOT_COPIED.contains(&name.as_str()));
     let mut tables = Vec::with_capacity(names.len());
     for name in names {
         tables.push(table(sqlite, name).await?);
@@ -306,6 +294,10 @@ async fn table(sqlite: &mut AnyConnection, name: String) -> Result<Table, sqlx::
 /// Replaces all rows of `into` with those of `from`.
 async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Result<(), sqlx::Error> {
     for table in tables {
+        // It is missing while only earlier programs have used the database.
+        if beside::has(&table.name) && !beside::is_there(from, &table.name).await? {
+            continue;
+        }
         let delete = AssertSqlSafe(format!("DELETE FROM {}", table.name));
         sqlx::query(delete).execute(&mut **into).await?;
         copy_table(from, into, table).await?;
@@ -317,14 +309,6 @@ async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Res
         if is_there(from, &entry_days::table(day)).await? {
             entry_days::ensure(into, day).await?;
             copy_table(from, into, &index_of(day)).await?;
-        }
-    }
-    for table in added::TABLES.iter().filter(|table| table.is_copied) {
-        // It is missing while only earlier programs have used the database.
-        if added::is_there(from, table.name).await? {
-            let delete = AssertSqlSafe(format!("DELETE FROM {}", table.name));
-            sqlx::query(delete).execute(&mut **into).await?;
-            copy_table(from, into, &Table::named(table.name, table.columns)).await?;
         }
     }
     Ok(())
@@ -348,7 +332,11 @@ async fn is_there(from: &mut Tx<'_>, table: &str) -> Result<bool, sqlx::Error> {
 }
 
 fn index_of(day: &str) -> Table {
-    Table::named(&entry_days::table(day), &entry_days::COLUMNS)
+    let columns = entry_days::COLUMNS.iter();
+    Table {
+        name: entry_days::table(day),
+        columns: columns.map(|(name, is_text)| ((*name).to_owned(), *is_text)).collect(),
+    }
 }
 
 /// A value between the two databases.

@@ -2,9 +2,9 @@
 //! TEXT and BIGINT, no NULL).
 
 mod about;
-mod added;
 mod address;
 mod at_home;
+mod beside;
 pub mod copy;
 pub mod entry_days;
 mod error;

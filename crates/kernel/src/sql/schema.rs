@@ -9,10 +9,10 @@ use sqlx::{AnyConnection, Connection, Executor, SqlStr};
 use tokio::time::timeout;
 
 use super::address::Mode;
-use super::{Kind, SqlError, added, pool, server};
+use super::{Kind, SqlError, beside, pool, server};
 use crate::random;
 
-/// Every file of `migrations/`: its version, its description, its text.
+/// The files of `migrations/` that have versions: the version, its description, its text.
 const FILES: [(i64, &str, &str); 2] = [
     (10, "ledger", include_str!("../../../../migrations/0010_ledger.sql")),
     (11, "holders", include_str!("../../../../migrations/0011_holders.sql")),
@@ -147,7 +147,7 @@ async fn run(connection: &mut AnyConnection) -> Result<i64, MigrateError> {
     let applied = connection.list_applied_migrations(TABLE).await?;
     let from = applied.iter().map(|migration| migration.version).max().unwrap_or(0);
     MIGRATIONS.run(&mut *connection).await?;
-    added::make(connection).await?;
+    beside::make(connection).await?;
     connection.unlock().await?;
     Ok(from)
 }
