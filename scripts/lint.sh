@@ -25,7 +25,30 @@ lint_lua() {
     done < <(((${#parts[@]})) && top_level_names "${parts[@]}")
     say "--- luacheck ${room%/}"
     luacheck --quiet --no-color "$room" "${options[@]}"
+    while read -r name; do
+      name=${name#"$room"}
+      whole_script "${room%/}" "${name%.lua}" | luacheck -qqq --no-color --only 1 --filename "$room$name" - ||
+        die "$room$name uses what it does not need"
+    done < <(grep -rl '^return' "$room")
   done
+}
+
+# Prints all that a script is made of, as crates/kernel/src/store/script/folder.rs puts it together. Nothing else may be used in it.
+whole_script() {
+  local -A printed=()
+  print_part "$1" subject/events
+  print_part "$1" "$2"
+}
+
+print_part() {
+  local file=$1/$2.lua needed
+  [[ $2 == subject/* ]] && file=lua/$2.lua
+  [[ -z ${printed[$file]:-} ]] || return 0
+  printed[$file]=1
+  while read -r needed; do
+    print_part "$1" "$needed"
+  done < <(sed -n 's/^-- needs: //p' "$file" | tr ' ' '\n')
+  cat "$file"
 }
 
 top_level_names() {

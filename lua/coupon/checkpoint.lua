@@ -6,6 +6,7 @@
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event
 -- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(1).
+-- needs: state subject/checkpoint event/checkpoint
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -6,6 +6,7 @@
 --       {'ok', mark, the page, each dead letter} (dead_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n + most dead letters).
+-- needs: state dead_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -1,4 +1,5 @@
 -- Shared by issue.lua and serve.lua: the decision on one request, in memory.
+-- needs: write_request record lines
 
 -- Decides a request at the instant `at`, in this order: closed, window of time, user, stock. `stamp` is `at` as text.
 -- `held` is the user's record, false for none. Returns three values:

@@ -11,6 +11,7 @@
 -- Invariants: stock >= seq - voided always. Repeats and delayed PUTs: lua/subject/puts.lua. Runs in status open and
 -- suspended. An issue that left the window does not count again when the window is made longer.
 -- Cost: O(1).
+-- needs: subject/puts state event/define define_reply
 
 local FIELDS = { 'stock', 'per_user', 'window', 'starts', 'ends' } -- ARGV[9] and on
 local FIRST_FIELD = 9

@@ -18,6 +18,7 @@
 -- a record with its own.
 -- Cost: HMGET of ids and of users, HSET of those, one XADD, one HSET of the state; a ZRANK for each known request in
 -- the queue.
+-- needs: state asker decide event/issue subject/sent
 
 local state, ended = known_state(KEYS[1])
 if not state then

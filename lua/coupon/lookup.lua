@@ -7,6 +7,7 @@
 --       {'ok', mark, what is known of it} (answered_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n of the queue).
+-- needs: state record
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -4,6 +4,7 @@
 -- A user, in the hash `users` by the user's id: each issue that counts, oldest first (user_issue.lua). A time in the
 -- future was written before the clock was set back. It becomes now, so the window runs from there. So no user gets more
 -- than the window allows, and no user waits for the length of the jump.
+-- needs: read_request answered_reply user_issue
 
 -- Counts the issues in a user's record that are later than `since`. Returns how many, the request of the first, the
 -- record with only these, and whether a time was later than `at` (the record then has `at` in its place). nil when the

@@ -18,6 +18,7 @@
 -- coupon redeems, because the user has the unit. Of a retired coupon, the ledger is the record: no event may follow
 -- what was read there, so two calls that read the same do not both redeem.
 -- Cost: O(1).
+-- needs: state write_request asker record event/redeem
 
 local state, ended = known_state(KEYS[1])
 if not state then

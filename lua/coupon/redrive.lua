@@ -9,6 +9,7 @@
 --       {'suspended' | 'ended', mark}
 -- Invariants: later requests that were served meanwhile stay served. Later requests in the queue wait for it.
 -- Cost: O(log n of the queue).
+-- needs: state write_request record event/redrive
 
 local state, ended = known_state(KEYS[1])
 if not state then

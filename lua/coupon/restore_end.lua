@@ -11,6 +11,7 @@
 -- Invariants: those of lua/subject/restored.lua. No consumer has the lease and no request is taken: both belonged to
 -- the lost Redis. Runs when memory is full, because the large keys are already there.
 -- Cost: O(1).
+-- needs: state subject/restored event/restore
 
 local NUMBERS = { 'n', 'restores', 'version', 'stock', 'per_user', 'seq', 'voided', 'arrivals', 'retention' }
 local OPTIONAL = { 'window', 'starts', 'ends' }

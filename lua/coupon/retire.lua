@@ -14,6 +14,7 @@
 --       {'suspended', mark}
 -- Invariants: drops nothing that the ledger lacks. Runs when memory is full, because it frees memory.
 -- Cost: O(1); Redis frees the content in the background.
+-- needs: state event/retention event/retire retire_reply
 
 local MAX_STEP = 60000 -- most ms counted between two calls
 

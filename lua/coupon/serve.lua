@@ -18,6 +18,7 @@
 -- length". One that ends later than its length from now was given before the clock was set back, and is over.
 -- Runs when memory is full, because queued requests were accepted.
 -- Cost: O(served + taken): HMGET and HSET of them, one XADD.
+-- needs: state asker decide event/serve serve_reply
 
 local MAX_TRIES = 3
 local FIRST = 7

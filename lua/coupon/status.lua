@@ -9,6 +9,7 @@
 -- Invariants: closed and ended are final. A suspension does not open what an operator had paused or closed: the field
 -- `held` keeps that status meanwhile. Runs when memory is full.
 -- Cost: O(1).
+-- needs: state subject/status event/status
 
 local WANTED = { open = true, paused = true, closed = true, suspended = true }
 

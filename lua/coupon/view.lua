@@ -6,6 +6,7 @@
 --       {'ok', mark, the coupon, each field of the state and each count} (view_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(1).
+-- needs: state view_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -10,6 +10,7 @@
 --       {'suspended' | 'ended', mark}: a paused or closed coupon takes units back
 -- Invariants: final for its request. Its sequence and its code are never used again. Runs when memory is full.
 -- Cost: O(issues that count for the user).
+-- needs: state write_request asker record event/void
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -20,6 +20,7 @@
 -- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
 -- enters or leaves the jackpot. A move does not change it. What waits has changed no meter.
 -- Cost: O(tiers); of what takes money out also O(MAX_TOOK).
+-- needs: state tiers two_owners event/ask event/adjust adjust_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -9,6 +9,7 @@
 -- Invariants: a PUT since the one that asked has left the limit as it is, or it would have withdrawn what waited. So
 -- the version of each of them approves the same limit. Payouts that are held stay so. Runs in every status.
 -- Cost: O(1).
+-- needs: state limit event/approval approve_limit_reply
 
 local state, ended = fenced_state(KEYS[1])
 if not state then

@@ -2,6 +2,7 @@
 --
 -- Part of a script, after read_batch.lua. The record of a batch is the field "<batch id>:", that of a winner
 -- "<batch id>:<index>": no client can send them as ids.
+-- needs: read_batch batch_reply
 
 local AT_ONCE = 4000 -- values of one call; `unpack` fails above some 8,000
 

@@ -13,6 +13,7 @@
 -- counts them for each key, from the beginning of the newer generation on: "gen_opened name count;name count;...". A
 -- restore begins that count at 0. Runs in every status.
 -- Cost: O(keys that cancelled early in this generation).
+-- needs: state find_record read_batch early_cancel event/cancel
 
 local MAX_INDEX = 10000 -- entries of a batch
 

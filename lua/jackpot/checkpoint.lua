@@ -10,6 +10,7 @@
 --       can read the tiers that do not use them
 -- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(tiers).
+-- needs: state tiers voided_rows held subject/checkpoint event/checkpoint
 
 local state, ended = fenced_state(KEYS[1])
 if not state then

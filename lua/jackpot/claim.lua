@@ -9,6 +9,7 @@
 -- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later. An entry is paid at most once.
 -- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).
+-- needs: state find_record read_pending pending_record take event/claim settled_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -11,6 +11,7 @@
 -- Invariants: the coupon decides, once for each entry and coupon. This script only records; a repeat records nothing.
 -- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).
+-- needs: state find_record read_pending claims pending_record event/claim settled_reply
 
 local LETTERS = { ['out-of-stock'] = 'o', ['already-issued'] = 'a', ['not-open'] = 'n' }
 

@@ -19,6 +19,7 @@
 -- Invariants: `definitions` holds every version under which a remembered entry was drawn. The last PUT is the target:
 -- it replaces a waiting definition. Repeats and delayed PUTs: lua/subject/puts.lua.
 -- Cost: O(tiers).
+-- needs: state subject/puts tier_rows tiers epoch opening limit event/define define_reply
 
 local FIRST_POOL = 6
 local put, tiers_text, money, currency = read_put(5), ARGV[12], ARGV[13], ARGV[14]

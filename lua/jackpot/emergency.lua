@@ -9,6 +9,7 @@
 -- ones begin, so nobody can wait a time out. That is done here and not by the first entry after it: the `low` of a new
 -- cycle depends on the pool before that entry. A jackpot that is not open does it when it is resumed.
 -- Cost: O(1); O(tiers) for the start of a jackpot with cycles.
+-- needs: state tiers subject/emergency event/emergency
 
 local state, wish = read_state(KEYS[1]), read_decision()
 local ended = ended_decision(state, wish, 'closed')

@@ -24,6 +24,7 @@
 --           try the entries after it: send them again.
 -- Invariants: read, decide, then write. A refused entry leaves no trace. One event for all entries taken.
 -- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
+-- needs: kept record subject/sent entering enter_reply replaced stake_rows write_call digest
 
 local state, ended = kept_state(KEYS[1])
 if not state then

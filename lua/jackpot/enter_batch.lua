@@ -27,6 +27,7 @@
 -- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
 -- check. One event for the whole batch.
 -- Cost: O(steps * tiers), one XADD, HSET and ZADD of the winners; and the copying of the block.
+-- needs: state find_record write_batch batch replaced subject/sent entering
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -18,6 +18,7 @@
 -- `enter` reads. With n, so are the cycles: each change of them has an event. So what is written is what `enter` would
 -- write (tests/it/jackpot/expected.rs compares them). The ids are looked for in both generations, as by `enter`.
 -- Cost: as `enter`, without its arithmetic and its texts.
+-- needs: digest
 
 local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, DUE, POOLS =
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10

@@ -1,6 +1,7 @@
 -- Shared by the scripts that look for one record.
 --
 -- Part of a script, after record.lua.
+-- needs: record
 
 local EARLY = string.byte('!')
 

@@ -7,6 +7,7 @@
 -- Invariants: an outcome never changes. Runs in every status and when memory is full, because it finishes a pending
 -- entry.
 -- Cost: O(tiers).
+-- needs: state find_record read_pending pending_record event/finish settled_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

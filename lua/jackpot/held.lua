@@ -1,6 +1,7 @@
 -- Shared by a checkpoint and a view: what Redis holds of the state.
 --
 -- Part of a script, after state.lua and tier_rows.lua.
+-- needs: tier_rows
 
 local HELD = {
   'n',

@@ -2,6 +2,7 @@
 --
 -- Part of a script, after tiers.lua. A kept state counts only while Redis holds the very texts that it wrote, pools
 -- included. So it does not matter who else writes: another function, another instance, a restore, a failover.
+-- needs: state tiers
 
 local MAX_STATES = 512 -- some 4 KB each
 local kept, count_kept = {}, 0

@@ -6,6 +6,7 @@
 --       {'ok', mark, the entry, the values of CALL_FIELDS of its event} (lookup_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n of the stream) and the size of the event.
+-- needs: state find_record call_fields read_call read_batch lookup_reply subject/event_fields
 
 -- The sequence of a record from whole_record; nil for a damaged record.
 local function sequence_of(text)

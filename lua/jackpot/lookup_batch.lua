@@ -6,6 +6,7 @@
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  as enter_batch.lua answers a repeat
 -- Invariants: changes nothing.
 -- Cost: O(winners).
+-- needs: state find_record batch
 
 local state, ended = known_state(KEYS[1])
 if not state then

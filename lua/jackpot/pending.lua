@@ -7,6 +7,7 @@
 -- Invariants: changes nothing. An entry with a time in the future was taken before the clock was set back. It counts as
 -- old enough.
 -- Cost: O(most entries).
+-- needs: state find_record read_pending pending_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

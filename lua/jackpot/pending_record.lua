@@ -1,6 +1,7 @@
 -- Shared by the scripts that finish pending entries.
 --
 -- Part of a script, after read_pending.lua, find_record.lua and tiers.lua.
+-- needs: tiers refusal write_entry
 
 local function has_refused(pending, rank)
   return string.find(',' .. pending.refusals, ',' .. rank .. '%a') ~= nil

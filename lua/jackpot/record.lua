@@ -2,6 +2,7 @@
 --
 -- Part of a script, after in_run.lua. An entry that was taken in a run has a short record, which names the record of
 -- its call. Replies have both, with one space between them.
+-- needs: in_run
 
 -- A record as replies have it. Without the call's record it is unreadable.
 local function whole_record(text, key)

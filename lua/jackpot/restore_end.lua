@@ -21,6 +21,8 @@
 -- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. In a closed jackpot the
 -- new epoch ends at once, and no cycle begins. Runs when memory is full, because the large keys are already there.
 -- Cost: O(tiers + epochs).
+-- needs: state tier_rows moved cycles epoch opening hold leaving voided subject/restored event/restore
+-- needs: restore_end_reply
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
 local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_ROW = 3, 6, 9, 11, 18

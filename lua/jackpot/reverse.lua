@@ -17,6 +17,7 @@
 -- take of all came after the entry, or the tier holds less, the rest is uncovered, which counts as funded: so no meter
 -- is below 0, and `contributed` stays. Runs in every status and when memory is full.
 -- Cost: O(tiers).
+-- needs: state tiers exactly reversal early_cancel event/reverse reverse_reply
 
 local FIRST_TIER = 17
 

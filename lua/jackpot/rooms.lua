@@ -8,6 +8,7 @@
 -- Records: `!room!<source>!<transfer id>!<digest of the parts>`, then with `!1`, `!2` ... after it; `!free!` in place
 -- of `!room!` when the room has ended, because the money came in or because nobody used it. Rooms for the same parts
 -- are alike.
+-- needs: adjustment
 
 local ROOM_MS = 10000
 

@@ -18,6 +18,7 @@
 -- last such call, from 0 to 60 s. So a clock that jumps ahead drops nothing early. A clock that is set back delays the
 -- rotation. These calls have no event, so a restore begins the age at 0.
 -- Cost: O(definitions kept), at most 1,000 of them dropped; Redis frees the records in the background (UNLINK).
+-- needs: state tiers epoch opening event/retention event/rotate rotate_reply
 
 local state, ended = fenced_state(KEYS[1])
 if not state then

@@ -17,6 +17,7 @@
 -- the ledger's past are dropped; FLOOR is the highest number that was dropped. A void puts the amount into the overflow
 -- of its tier and counts it as `voided`; `paid` stays. Runs in every status, and when memory is full: money waits.
 -- Cost: O(tiers); once in MAX_STEPS steps O(MAX_STEPS).
+-- needs: state tiers voided_rows limit event/payout settle_reply
 
 local MAX_STEPS, FLOOR = 1000, '!floor'
 

@@ -24,6 +24,7 @@
 --   cycles    cycles of must-hit rules (cycles.lua); missing while no tier has had one
 -- In memory they are one table, `state`: n, restores, status, the values of terms, seq, order, and `meters`, the list
 -- of the packed meters.
+-- needs: values
 
 local function state_texts(key)
   return redis.call('HMGET', key, 'n', 'restores', 'status', 'terms', 'meters', 'cycles')

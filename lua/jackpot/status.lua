@@ -14,6 +14,7 @@
 -- every status. Runs when memory is full: stopping must always work. Closing ends the open epoch and cycles, and none
 -- follows, also where an earlier version of the service closed the jackpot.
 -- Cost: O(tiers).
+-- needs: state tiers epoch subject/status event/status
 
 local state, ended = fenced_state(KEYS[1])
 if not state then

@@ -1,6 +1,7 @@
 -- The claim: GET, guard, DECRBY. `enter` uses it for the first claim of a drawn winner, in the same step as its entry,
 -- and `claim` for a redraw. The GET is read_tiers, the DECRBY write_pools. Both are in the same call as this guard, so
 -- no other winner comes between them.
+-- needs: tiers claims
 
 -- floor(pool * ppm / 1,000,000) within the exact integers of a double. fmod is exact. The division is exact too,
 -- because its dividend is a multiple of a million.

@@ -8,6 +8,7 @@
 -- `funded` counts what operators paid in, what transfers brought (`transferred_in`) or will bring (`expected`), and
 -- what payouts were taken back (`voided`). So its bound holds for them in scripts that read only the packed meters.
 -- contributed + funded stays at most MAX. This bounds every other term, so a claim can never fail on a bound.
+-- needs: values moved cycles changes
 
 local MICRO = 1000000 -- millionths of a minor unit
 

@@ -14,6 +14,7 @@
 -- expected, so conservation holds, and every script keeps it free. Millionths take a whole unit. Room that is not used
 -- ends (rooms.lua, transfer_release.lua).
 -- Cost: O(tiers + rooms for these parts).
+-- needs: state tiers limit transfer_parts rooms event/expect
 
 local CARRIED = 2 -- units that the remainders of pool and reserve can become
 

@@ -23,6 +23,7 @@
 -- is kept for ever, beside those of adjustments. What waits has moved nothing.
 -- Runs when memory is full: the target's part needs that memory, and it comes first.
 -- Cost: O(tiers + MAX_TOOK).
+-- needs: state tiers exactly two_owners transfer event/ask event/give transfer_reply
 
 local FIRST_PART = 17
 local GIVE_MS = 4000 -- for how long after the look room is there for sure (rooms.lua)

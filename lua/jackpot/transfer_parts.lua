@@ -1,6 +1,7 @@
 -- Shared by the scripts of the jackpot that a transfer goes to: its parts as numbers.
 --
 -- Part of a script, after exactly.lua and transfer.lua.
+-- needs: exactly transfer
 
 -- The parts of this text, in order.
 local function read_parts(text, what)

@@ -9,6 +9,7 @@
 -- allows (`guarded_to` in cycles.lua). The overflow takes the rest.
 -- Runs in every status, during the emergency stop too, and when memory is full: the money is in transit until then.
 -- Cost: O(tiers).
+-- needs: state tiers transfer_parts rooms event/receive
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -8,6 +8,7 @@
 --       {'ok', mark} it has ended | {'same', mark} it had ended, or there is none | {'early', mark} somebody may use it
 -- Invariants: each room ends once. No money moves. Runs in every status, and when memory is full.
 -- Cost: O(tiers).
+-- needs: state tiers transfer_parts rooms event/release
 
 local state, ended = fenced_state(KEYS[1])
 if not state then

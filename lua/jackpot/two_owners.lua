@@ -2,6 +2,7 @@
 --
 -- Part of a script, after limit.lua and leaving.lua. What an owner took out without an approval counts for 24 hours, by
 -- Redis' clock, in the field `took` of the state. `took_after` in crates/core does the same.
+-- needs: limit leaving adjustment
 
 local DAY_MS = 86400000
 local MAX_TOOK = 1000 -- rows, because each taking reads all of them; with a limit, more of them need a second owner

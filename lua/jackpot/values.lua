@@ -1,5 +1,6 @@
 -- Generated from crates/jackpot/src/scripts/packed.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
 -- --test it docs::`.
+-- needs: subject/packed
 --
 -- Under what a jackpot takes entries, in the field `terms` of its state. Entries do not change it, unless they put a
 -- waiting definition in force. Versions and epochs are texts of digits, because scripts only compare them.

@@ -8,6 +8,7 @@
 --       {'ok', mark, the jackpot, the meters of each tier, each value of the state and each count} (view_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(tiers).
+-- needs: state tiers voided_rows held view_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -3,6 +3,7 @@
 -- Part of a script, after voided.lua. The field `voided` of the state has it for each tier that has any. The packed
 -- meter `funded` counts it too, so that the bound of contributed + funded holds in scripts that read only the packed
 -- meters.
+-- needs: voided
 
 -- Minor units by tier, and the names of the tiers in order.
 local function voided_rows(key)

@@ -8,6 +8,7 @@
 --       {'missing', mark} there is no such request | {'done', mark} the money has left
 -- Invariants: moves nothing. Runs in every status.
 -- Cost: O(1).
+-- needs: state two_owners event/withdraw
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -7,6 +7,7 @@
 --         collected_sha256", - for none
 -- Invariants: changes nothing but the event number and the time shown. Runs in every status.
 -- Cost: O(1).
+-- needs: state decides event/checkpoint
 
 local state, ended = known_state(KEYS[1])
 if not state then

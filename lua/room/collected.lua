@@ -6,6 +6,7 @@
 --       {'ok', mark, the page, each ticket} (collected_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n + most tickets).
+-- needs: state collected_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

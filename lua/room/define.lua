@@ -13,6 +13,7 @@
 -- PUT without one. Collected tickets keep their order. No PUT ends a session. Repeats and delayed PUTs:
 -- lua/subject/puts.lua. Runs in status open and suspended.
 -- Cost: O(1).
+-- needs: subject/puts state event/define
 
 local NUMBERS = { capacity = 9, session = 10, waiting_timeout = 11, rate = 12, opens_at = 13 } -- in ARGV
 local OPTIONAL = { rate = true, opens_at = true }

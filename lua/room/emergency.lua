@@ -2,6 +2,7 @@
 --
 -- KEYS, ARGV, replies and invariants: lua/subject/emergency.lua
 -- Cost: O(1).
+-- needs: state subject/emergency event/emergency
 
 local state, wish = read_state(KEYS[1]), read_decision()
 local ended = ended_decision(state, wish)

@@ -23,6 +23,7 @@
 --   called, admitted       how many waiting tickets were called, and how many were admitted
 --   dirty                  whether the state must be written
 -- Nothing is written here (write.lua). So a damaged record or key leaves nothing half done.
+-- needs: state record
 
 local function new_step(state, wall, seen_ms, retention)
   local clock, ahead = state.clock, state.ahead

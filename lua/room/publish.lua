@@ -8,6 +8,7 @@
 --       {'changed', mark} the caller has read another list
 -- Invariants: once, and after the opening, when no ticket joins the list any more. Runs in every status.
 -- Cost: O(1).
+-- needs: state event/opened
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -11,6 +11,7 @@
 -- Invariants: in order, each ticket once. Until the last one has its order nobody is admitted (step.lua). Tickets of
 -- users who joined again are not on the list, so they stand after all tickets on it. Runs when memory is full.
 -- Cost: O(log n) for each.
+-- needs: state reorder_reply
 
 local FIRST = 4
 

@@ -15,6 +15,7 @@
 -- new nonce, because the old one's seed may have been published in the lost time. Pass numbers go on above all earlier
 -- ones. Runs when memory is full.
 -- Cost: O(1).
+-- needs: state subject/restored event/restore
 
 local NUMBERS = { 'n', 'restores', 'version', 'passes_until', 'capacity', 'session', 'waiting_timeout', 'clock' }
 local OPTIONAL = { 'rate', 'opens_at' }

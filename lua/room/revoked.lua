@@ -7,6 +7,7 @@
 -- Invariants: numbers only grow, unless Redis lost some. Such a loss moves `hold`: a caller that sees another hold than
 -- before reads all again, from 0. Expired passes may be missing. Changes nothing.
 -- Cost: O(log n + most passes).
+-- needs: state revoked_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

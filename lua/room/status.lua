@@ -5,6 +5,7 @@
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
 -- Invariants: only the service calls it (design: stop on mismatch). Runs when memory is full.
 -- Cost: O(1).
+-- needs: state subject/status event/status
 
 local state, ended = known_state(KEYS[1])
 if not state then

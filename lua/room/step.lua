@@ -1,6 +1,7 @@
 -- Shared by visit.lua: what a room does without a visit. It ends due places and admits the next users.
 --
 -- Part of a script, after places.lua.
+-- needs: places
 
 local MAX_REAPED = 256 -- of each kind in one call
 local MAX_CALLED = 512 -- waiting tickets called in one call

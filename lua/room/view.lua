@@ -6,6 +6,7 @@
 --       {'ok', mark, values of the room} (view_reply.lua)
 -- Invariants: changes nothing. So due places that no step has ended yet count as before.
 -- Cost: O(1).
+-- needs: state decides view_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then

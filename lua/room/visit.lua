@@ -19,6 +19,7 @@
 -- no more than they remove.
 -- Cost: O(log n) for each ticket that ends, is admitted or visits. At most 256 sessions end, 256 waiting tickets are
 -- abandoned by time, and 512 are called, which admits or abandons them.
+-- needs: step write visit_reply
 
 local FIRST = 7
 

@@ -1,6 +1,7 @@
 -- Shared by visit.lua: writes what a step and its visits decided. From here on nothing can fail.
 --
 -- Part of a script, after step.lua.
+-- needs: places
 
 local MORE_GONE = 16
 local STEPPED_EVERY_MS = 1000 -- how often a step that changes nothing writes its time: far less than AWAY_MS

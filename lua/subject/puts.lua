@@ -13,6 +13,7 @@
 -- A repeat of a PUT (same nonce) answers as the first did and changes nothing, even after another PUT. A delayed PUT
 -- changes nothing if another one was acknowledged meanwhile ('stale', by the last version).
 -- The state's field `puts` has the last PUTs, "nonce outcome version;" each.
+-- needs: subject/put_reply
 
 local MAX_PUTS = 16 -- PUTs whose repeats are recognized: more than the operators who work on one subject at once
 

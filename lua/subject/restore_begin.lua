@@ -10,6 +10,7 @@
 -- not end. The script deletes what Redis had, so the caller holds the stream's lease and has read all events.
 -- If the state is damaged ('JP_DAMAGED' in other scripts), the mark uses the parts that can be read.
 -- Cost: O(keys); Redis frees their content in the background.
+-- needs: subject/restore_begin_reply
 
 local had = redis.call('HMGET', KEYS[1], 'n', 'restores', 'status', 'restore_from', 'emergency')
 -- The emergency stop may have marked a name without a subject.

@@ -52,7 +52,7 @@ fn lua_reads_and_writes_what_rust_declares() {
     let values = packed::lua(&TERMS) + "\n" + &packed::lua(&METERS);
     hold_file(
         "lua/jackpot/values.lua",
-        &(lua::heading("crates/jackpot/src/scripts/packed.rs") + &values),
+        &(lua::heading("crates/jackpot/src/scripts/packed.rs") + "-- needs: subject/packed\n" + &values),
     );
     let part = |name: &str, source: &str, functions: &[String]| {
         hold_file(

@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::play::By;
 use jackpot::jackpot::scripts::EnterEntry;
+use jackpot::jackpot::scripts::LUA;
 use jackpot::jackpot::view::Status;
-use jackpot::store::Script;
 use jackpot::store::keys::JackpotKeys;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 
 use crate::jackpot::combiner::fixture::{Instance, nobody_wins, sequences};
 use crate::jackpot::fixture::{JackpotFixture, entry, sent};
-use crate::store::sources::part;
 use crate::support::given::{operator, tier};
 use crate::support::redis::TestRedis;
 
@@ -256,13 +255,7 @@ async fn a_state_that_another_program_changed_in_one_place_is_not_the_expected_o
 /// Redis would refuse the records after the first write.
 #[tokio::test]
 async fn a_call_without_whole_records_ends_before_it_reads_the_state() {
-    let parts = [
-        ("subject", "events"),
-        ("jackpot", "digest"),
-        ("jackpot", "enter_expected"),
-    ]
-    .map(|(room, name)| part(room, name));
-    let script = Script::new("enter_expected", "", &parts.each_ref().map(String::as_str));
+    let script = LUA.script("enter_expected", "", "enter_expected");
     let redis = TestRedis::start().await;
     let mut connection = redis.connection().await;
     let keys = ["state", "seen:a", "seen:b", "events", "pool"].map(|key| format!("{}:{key}", TestRedis::id("e")));
@@ -436,12 +429,8 @@ async fn enter_expected(fixture: &JackpotFixture, values: &[Packed]) -> redis::R
     }
     let keys = &fixture.keys;
     let pool = keys.pool(&Id::parse("grand").expect("an id"));
-    let source = concat!(
-        "#!lua\n",
-        include_str!("../../../lua/subject/events.lua"),
-        include_str!("../../../lua/jackpot/digest.lua"),
-        include_str!("../../../lua/jackpot/enter_expected.lua")
-    );
+    let script = LUA.script("enter_expected", "", "enter_expected");
+    let [source, _] = script.sources();
     let mut eval = redis::cmd("EVAL");
     eval.arg(source)
         .arg(5)

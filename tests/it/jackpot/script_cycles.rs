@@ -1,6 +1,7 @@
 //! `lua/jackpot/cycles.lua` on a real Redis: its arithmetic beside that of the service, and the scripts that may end a cycle
 //! when their caller did not bring the next one.
 
+use jackpot::jackpot::scripts::LUA;
 use jackpot::jackpot::scripts::{self, Fence, Give, ScriptError, SetStatus};
 use jackpot::jackpot::view::Status;
 use jackpot::store::Script;
@@ -9,7 +10,6 @@ use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, operator, rank, tier};
 use crate::jackpot::must_hit::{cycles, open};
-use crate::store::sources::part;
 use crate::support::redis::TestRedis;
 
 /// The generator `SplitMix64`.
@@ -30,8 +30,8 @@ async fn the_index_of_words_is_exact_for_every_bound_and_refuses_the_words_above
           found[#found + 1] = num(index_of_words(ARGV[i], tonumber(ARGV[1])))
         end
         return found";
-    let parts = [part("subject", "events"), part("jackpot", "cycles"), body.to_owned()];
-    let script = Script::new("index_of_words", "no-writes", &parts.each_ref().map(String::as_str));
+    let parts = [LUA.text("subject/events"), LUA.text("cycles"), body];
+    let script = Script::new("index_of_words", "no-writes", &parts);
     let redis = TestRedis::start().await;
     let mut connection = redis.connection().await;
     let mut state = 1;

@@ -109,8 +109,9 @@ impl LocalServer {
         self.process.wait().expect("a killed process can be waited for");
     }
 
-    /// Starts it again on its own files, after [`kill9`](Self::kill9).
+    /// Starts it again on its own files; first kills it, unless it has ended.
     pub async fn restart(&mut self) {
+        self.kill9();
         let spawned = spawn(
             self.program,
             self.directory.path(),

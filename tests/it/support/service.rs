@@ -325,21 +325,26 @@ impl Service {
         .await
     }
 
-    /// Starts it again on its own data directory and port, after [`kill9`](Self::kill9) or [`stop`](Self::stop).
+    /// Starts it again on its own data directory and port; first kills it, unless it has ended.
     pub async fn restart(&mut self) {
-        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.spawn_again();
         self.wait_until_ready().await;
+    }
+
+    fn spawn_again(&mut self) {
+        self.kill9();
+        self.process = spawn(self.data.path(), self.port, &self.environment);
     }
 
     /// Starts it again and waits until it answers, ready or not.
     pub async fn restart_begun(&mut self) {
-        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.spawn_again();
         self.wait_until("/healthz", |answer| answer.status.is_success()).await;
     }
 
     /// Starts it again and waits until it takes requests, not ready, because no jackpot can be played.
     pub async fn restart_unready(&mut self) {
-        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.spawn_again();
         self.wait_until("/readyz", |answer| answer.body["errors"][0]["field"] != "instance")
             .await;
     }

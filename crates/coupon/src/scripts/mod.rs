@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use jackpot_core::mark::Mark;
 
+use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::CouponKeys;
-use jackpot_kernel::store::{Call, Script};
-use jackpot_kernel::subject::{Declared, EVENTS, Reply, reply, reply_part, run, run_here};
+use jackpot_kernel::store::{Call, Folder, Script};
+use jackpot_kernel::subject::{self, Declared, Reply, reply, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
 
 mod answers;
@@ -32,162 +33,34 @@ pub use retire::{Retired, retire};
 pub use serve::{MAX_TAKEN, Serve, Served, Taken, serve};
 pub use void::{Voided, void};
 
-macro_rules! script {
-    ($name:literal, $flags:literal, $($part:literal),+) => {
-        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../../../../lua/coupon/", $part, ".lua"))),+]))
-    };
-}
+/// The files of its scripts. Each says which others it needs.
+pub const LUA: Folder = Folder {
+    files: lua_files!("../../lua/coupon", "":
+        "answered_reply" "asker" "checkpoint" "dead" "dead_reply" "decide" "define" "define_reply" "emergency"
+        "event/checkpoint" "event/define" "event/emergency" "event/issue" "event/redeem" "event/redrive"
+        "event/restore" "event/retention" "event/retire" "event/serve" "event/status" "event/void" "issue" "lines"
+        "lookup" "read_request" "record" "redeem" "redrive" "restore_end" "retire" "retire_reply" "serve"
+        "serve_reply" "state" "status" "user_issue" "view" "view_reply" "void" "write_request"
+    ),
+    shared: subject::LUA,
+};
 
-static DEFINE: LazyLock<Script> = script!(
-    "coupon_define",
-    "",
-    "../subject/put_reply",
-    "../subject/puts",
-    "state",
-    "event/define",
-    "define_reply",
-    "define"
-);
-static ISSUE: LazyLock<Script> = script!(
-    "coupon_issue",
-    "",
-    "state",
-    "read_request",
-    "write_request",
-    "answered_reply",
-    "user_issue",
-    "asker",
-    "record",
-    "lines",
-    "decide",
-    "event/issue",
-    "../subject/sent",
-    "issue"
-);
-static ISSUE_OWED: LazyLock<Script> = script!(
-    "coupon_issue_owed",
-    "allow-oom",
-    "state",
-    "read_request",
-    "write_request",
-    "answered_reply",
-    "user_issue",
-    "asker",
-    "record",
-    "lines",
-    "decide",
-    "event/issue",
-    "../subject/sent",
-    "issue"
-);
-static SERVE: LazyLock<Script> = script!(
-    "coupon_serve",
-    "allow-oom",
-    "state",
-    "read_request",
-    "write_request",
-    "answered_reply",
-    "user_issue",
-    "asker",
-    "record",
-    "lines",
-    "decide",
-    "event/serve",
-    "serve_reply",
-    "serve"
-);
-static VOID: LazyLock<Script> = script!(
-    "coupon_void",
-    "allow-oom",
-    "state",
-    "read_request",
-    "write_request",
-    "answered_reply",
-    "user_issue",
-    "asker",
-    "record",
-    "event/void",
-    "void"
-);
-static REDEEM: LazyLock<Script> = script!(
-    "coupon_redeem",
-    "",
-    "state",
-    "read_request",
-    "write_request",
-    "answered_reply",
-    "user_issue",
-    "asker",
-    "record",
-    "event/redeem",
-    "redeem"
-);
-static REDRIVE: LazyLock<Script> = script!(
-    "coupon_redrive",
-    "",
-    "state",
-    "read_request",
-    "write_request",
-    "answered_reply",
-    "user_issue",
-    "record",
-    "event/redrive",
-    "redrive"
-);
-static LOOKUP: LazyLock<Script> = script!(
-    "coupon_lookup",
-    "no-writes",
-    "state",
-    "read_request",
-    "answered_reply",
-    "user_issue",
-    "record",
-    "lookup"
-);
-static VIEW: LazyLock<Script> = script!("coupon_view", "no-writes", "state", "view_reply", "view");
-static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "dead_reply", "dead");
-static STATUS: LazyLock<Script> = script!(
-    "coupon_status",
-    "allow-oom",
-    "state",
-    "../subject/status",
-    "event/status",
-    "status"
-);
+static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_define", "", "define"));
+static ISSUE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_issue", "", "issue"));
+static ISSUE_OWED: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_issue_owed", "allow-oom", "issue"));
+static SERVE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_serve", "allow-oom", "serve"));
+static VOID: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_void", "allow-oom", "void"));
+static REDEEM: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_redeem", "", "redeem"));
+static REDRIVE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_redrive", "", "redrive"));
+static LOOKUP: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_lookup", "no-writes", "lookup"));
+static VIEW: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_view", "no-writes", "view"));
+static DEAD: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_dead", "no-writes", "dead"));
+static STATUS: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_status", "allow-oom", "status"));
 /// Obeys the emergency stop.
-pub(super) static OBEY: LazyLock<Script> = script!(
-    "coupon_obey",
-    "allow-oom",
-    "state",
-    "../subject/emergency",
-    "event/emergency",
-    "emergency"
-);
-static CHECKPOINT: LazyLock<Script> = script!(
-    "coupon_checkpoint",
-    "",
-    "state",
-    "../subject/checkpoint",
-    "event/checkpoint",
-    "checkpoint"
-);
-static RETIRE: LazyLock<Script> = script!(
-    "coupon_retire",
-    "allow-oom",
-    "state",
-    "event/retention",
-    "event/retire",
-    "retire_reply",
-    "retire"
-);
-static RESTORE_END: LazyLock<Script> = script!(
-    "coupon_restore_end",
-    "allow-oom",
-    "state",
-    "../subject/restored",
-    "event/restore",
-    "restore_end"
-);
+pub(super) static OBEY: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_obey", "allow-oom", "emergency"));
+static CHECKPOINT: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_checkpoint", "", "checkpoint"));
+static RETIRE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_retire", "allow-oom", "retire"));
+static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_restore_end", "allow-oom", "restore_end"));
 
 /// The declared replies.
 #[must_use]

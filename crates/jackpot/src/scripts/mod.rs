@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::mark::Mark;
 
+use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::JackpotKeys;
-use jackpot_kernel::store::{Call, Script};
+use jackpot_kernel::store::{Call, Folder, Script};
 use jackpot_kernel::subject::restore::Early;
-use jackpot_kernel::subject::{Declared, EVENTS, Reply, reply, reply_any, reply_part, run, run_here};
+use jackpot_kernel::subject::{self, Declared, Reply, reply, reply_any, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
 
 mod adjust;
@@ -55,415 +56,56 @@ pub use transfer::{
 };
 pub use withdraw::{Withdrawn, withdraw};
 
-macro_rules! script {
-    ($name:literal, $flags:literal, $($part:literal),+) => {
-        LazyLock::new(|| {
-            let parts = [EVENTS, PACKED, VALUES, STATE, $(include_str!(concat!("../../../../lua/jackpot/", $part, ".lua"))),+];
-            Script::new($name, $flags, &parts)
-        })
-    };
-}
+/// The files of its scripts. Each says which others it needs.
+pub const LUA: Folder = Folder {
+    files: lua_files!("../../lua/jackpot", "":
+        "adjust" "adjust_reply" "adjustment" "amount_row" "approve_limit" "approve_limit_reply" "batch"
+        "batch_reply" "call_fields" "cancel" "changes" "checkpoint" "claim" "claims" "contributed" "coupon" "cycles"
+        "define" "define_reply" "digest" "early_cancel" "emergency" "enter" "enter_batch" "enter_expected"
+        "enter_reply" "entering" "epoch" "event/adjust" "event/approval" "event/ask" "event/cancel"
+        "event/checkpoint" "event/claim" "event/define" "event/emergency" "event/enter" "event/expect"
+        "event/finish" "event/give" "event/payout" "event/receive" "event/release" "event/restore" "event/retention"
+        "event/reverse" "event/rotate" "event/status" "event/withdraw" "exactly" "find_record" "finish" "held"
+        "hold" "in_run" "kept" "leaving" "limit" "lookup" "lookup_batch" "lookup_reply" "moved" "opening" "pending"
+        "pending_record" "pending_reply" "read_batch" "read_call" "read_pending" "record" "refusal" "replaced"
+        "restore_end" "restore_end_reply" "reversal" "reverse" "reverse_reply" "rooms" "rotate" "rotate_reply"
+        "runs" "settle" "settle_reply" "settled_reply" "stake_rows" "state" "status" "take" "tier_rows" "tiers"
+        "transfer" "transfer_expect" "transfer_give" "transfer_parts" "transfer_receive" "transfer_release"
+        "transfer_reply" "two_owners" "values" "view" "view_reply" "voided" "voided_rows" "withdraw" "write_batch"
+        "write_call" "write_entry"
+    ),
+    shared: subject::LUA,
+};
 
-/// The parts that read and write the state, in every script.
-const PACKED: &str = include_str!("../../../../lua/subject/packed.lua");
-const VALUES: &str = include_str!("../../../../lua/jackpot/values.lua");
-const STATE: &str = include_str!("../../../../lua/jackpot/state.lua");
-
-static ENTER: LazyLock<Script> = script!(
-    "enter",
-    "",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "kept",
-    "in_run",
-    "record",
-    "claims",
-    "take",
-    "event/enter",
-    "refusal",
-    "write_entry",
-    "contributed",
-    "runs",
-    "../subject/sent",
-    "entering",
-    "enter_reply",
-    "replaced",
-    "amount_row",
-    "stake_rows",
-    "write_call",
-    "digest",
-    "enter"
-);
-static ENTER_EXPECTED: LazyLock<Script> = LazyLock::new(|| {
-    let parts = [
-        EVENTS,
-        include_str!("../../../../lua/jackpot/digest.lua"),
-        include_str!("../../../../lua/jackpot/enter_expected.lua"),
-    ];
-    Script::new("enter_expected", "", &parts)
-});
-static ENTER_BATCH: LazyLock<Script> = script!(
-    "enter_batch",
-    "",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "in_run",
-    "record",
-    "find_record",
-    "claims",
-    "take",
-    "read_batch",
-    "write_batch",
-    "batch_reply",
-    "batch",
-    "replaced",
-    "event/enter",
-    "refusal",
-    "write_entry",
-    "contributed",
-    "runs",
-    "../subject/sent",
-    "entering",
-    "enter_batch"
-);
-static CLAIM: LazyLock<Script> = script!(
-    "claim",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "in_run",
-    "record",
-    "find_record",
-    "refusal",
-    "write_entry",
-    "read_pending",
-    "pending_record",
-    "claims",
-    "take",
-    "event/claim",
-    "settled_reply",
-    "claim"
-);
-static COUPON: LazyLock<Script> = script!(
-    "coupon",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "in_run",
-    "record",
-    "find_record",
-    "refusal",
-    "write_entry",
-    "read_pending",
-    "claims",
-    "pending_record",
-    "event/claim",
-    "settled_reply",
-    "coupon"
-);
-static FINISH: LazyLock<Script> = script!(
-    "finish",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "in_run",
-    "record",
-    "find_record",
-    "refusal",
-    "write_entry",
-    "read_pending",
-    "pending_record",
-    "event/finish",
-    "settled_reply",
-    "finish"
-);
-static STATUS: LazyLock<Script> = script!(
-    "status",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "epoch",
-    "../subject/status",
-    "event/status",
-    "status"
-);
+static ENTER: LazyLock<Script> = LazyLock::new(|| LUA.script("enter", "", "enter"));
+static ENTER_EXPECTED: LazyLock<Script> = LazyLock::new(|| LUA.script("enter_expected", "", "enter_expected"));
+static ENTER_BATCH: LazyLock<Script> = LazyLock::new(|| LUA.script("enter_batch", "", "enter_batch"));
+static CLAIM: LazyLock<Script> = LazyLock::new(|| LUA.script("claim", "allow-oom", "claim"));
+static COUPON: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon", "allow-oom", "coupon"));
+static FINISH: LazyLock<Script> = LazyLock::new(|| LUA.script("finish", "allow-oom", "finish"));
+static STATUS: LazyLock<Script> = LazyLock::new(|| LUA.script("status", "allow-oom", "status"));
 /// Obeys the emergency stop.
-pub(super) static OBEY: LazyLock<Script> = script!(
-    "obey",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "../subject/emergency",
-    "event/emergency",
-    "emergency"
-);
-static ADJUST: LazyLock<Script> = script!(
-    "adjust",
-    "",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "hold",
-    "limit",
-    "leaving",
-    "adjustment",
-    "two_owners",
-    "event/ask",
-    "event/adjust",
-    "adjust_reply",
-    "adjust"
-);
-static WITHDRAW: LazyLock<Script> = script!(
-    "withdraw",
-    "",
-    "hold",
-    "limit",
-    "leaving",
-    "adjustment",
-    "two_owners",
-    "event/withdraw",
-    "withdraw"
-);
-static REVERSE: LazyLock<Script> = script!(
-    "reverse",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "exactly",
-    "reversal",
-    "early_cancel",
-    "event/reverse",
-    "reverse_reply",
-    "reverse"
-);
-static CANCEL: LazyLock<Script> = script!(
-    "cancel",
-    "",
-    "in_run",
-    "record",
-    "find_record",
-    "exactly",
-    "read_batch",
-    "early_cancel",
-    "event/cancel",
-    "cancel"
-);
-static TRANSFER_EXPECT: LazyLock<Script> = script!(
-    "transfer_expect",
-    "",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "exactly",
-    "hold",
-    "limit",
-    "adjustment",
-    "transfer",
-    "transfer_parts",
-    "rooms",
-    "event/expect",
-    "transfer_expect"
-);
-static TRANSFER_GIVE: LazyLock<Script> = script!(
-    "transfer_give",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "exactly",
-    "hold",
-    "limit",
-    "leaving",
-    "adjustment",
-    "two_owners",
-    "transfer",
-    "event/ask",
-    "event/give",
-    "transfer_reply",
-    "transfer_give"
-);
-static TRANSFER_RECEIVE: LazyLock<Script> = script!(
-    "transfer_receive",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "exactly",
-    "adjustment",
-    "transfer",
-    "transfer_parts",
-    "rooms",
-    "event/receive",
-    "transfer_receive"
-);
-static TRANSFER_RELEASE: LazyLock<Script> = script!(
-    "transfer_release",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "exactly",
-    "adjustment",
-    "transfer",
-    "transfer_parts",
-    "rooms",
-    "event/release",
-    "transfer_release"
-);
-static DEFINE: LazyLock<Script> = script!(
-    "define",
-    "",
-    "../subject/put_reply",
-    "../subject/puts",
-    "tier_rows",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "epoch",
-    "opening",
-    "hold",
-    "limit",
-    "event/define",
-    "define_reply",
-    "define"
-);
-static SETTLE: LazyLock<Script> = script!(
-    "settle",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "voided",
-    "voided_rows",
-    "hold",
-    "limit",
-    "event/payout",
-    "settle_reply",
-    "settle"
-);
-static APPROVE_LIMIT: LazyLock<Script> = script!(
-    "approve_limit",
-    "",
-    "hold",
-    "limit",
-    "event/approval",
-    "approve_limit_reply",
-    "approve_limit"
-);
-static ROTATE: LazyLock<Script> = script!(
-    "rotate",
-    "allow-oom",
-    "changes",
-    "moved",
-    "cycles",
-    "tiers",
-    "epoch",
-    "opening",
-    "event/retention",
-    "event/rotate",
-    "rotate_reply",
-    "rotate"
-);
-static LOOKUP: LazyLock<Script> = script!(
-    "lookup",
-    "no-writes",
-    "in_run",
-    "record",
-    "find_record",
-    "call_fields",
-    "read_call",
-    "read_batch",
-    "lookup_reply",
-    "../subject/event_fields",
-    "lookup"
-);
-static LOOKUP_BATCH: LazyLock<Script> = script!(
-    "lookup_batch",
-    "no-writes",
-    "in_run",
-    "record",
-    "find_record",
-    "read_batch",
-    "batch_reply",
-    "batch",
-    "lookup_batch"
-);
-static VIEW: LazyLock<Script> = script!(
-    "view",
-    "no-writes",
-    "tier_rows",
-    "moved",
-    "cycles",
-    "tiers",
-    "voided",
-    "voided_rows",
-    "held",
-    "view_reply",
-    "view"
-);
-static CHECKPOINT: LazyLock<Script> = script!(
-    "checkpoint",
-    "",
-    "tier_rows",
-    "moved",
-    "cycles",
-    "tiers",
-    "voided",
-    "voided_rows",
-    "held",
-    "../subject/checkpoint",
-    "event/checkpoint",
-    "checkpoint"
-);
-static RESTORE_END: LazyLock<Script> = script!(
-    "restore_end",
-    "allow-oom",
-    "tier_rows",
-    "moved",
-    "cycles",
-    "epoch",
-    "opening",
-    "hold",
-    "leaving",
-    "voided",
-    "../subject/restored",
-    "event/restore",
-    "restore_end_reply",
-    "restore_end"
-);
-static PENDING: LazyLock<Script> = script!(
-    "pending",
-    "no-writes",
-    "in_run",
-    "record",
-    "find_record",
-    "read_pending",
-    "pending_reply",
-    "pending"
-);
+pub(super) static OBEY: LazyLock<Script> = LazyLock::new(|| LUA.script("obey", "allow-oom", "emergency"));
+static ADJUST: LazyLock<Script> = LazyLock::new(|| LUA.script("adjust", "", "adjust"));
+static WITHDRAW: LazyLock<Script> = LazyLock::new(|| LUA.script("withdraw", "", "withdraw"));
+static REVERSE: LazyLock<Script> = LazyLock::new(|| LUA.script("reverse", "allow-oom", "reverse"));
+static CANCEL: LazyLock<Script> = LazyLock::new(|| LUA.script("cancel", "", "cancel"));
+static TRANSFER_EXPECT: LazyLock<Script> = LazyLock::new(|| LUA.script("transfer_expect", "", "transfer_expect"));
+static TRANSFER_GIVE: LazyLock<Script> = LazyLock::new(|| LUA.script("transfer_give", "allow-oom", "transfer_give"));
+static TRANSFER_RECEIVE: LazyLock<Script> =
+    LazyLock::new(|| LUA.script("transfer_receive", "allow-oom", "transfer_receive"));
+static TRANSFER_RELEASE: LazyLock<Script> =
+    LazyLock::new(|| LUA.script("transfer_release", "allow-oom", "transfer_release"));
+static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("define", "", "define"));
+static SETTLE: LazyLock<Script> = LazyLock::new(|| LUA.script("settle", "allow-oom", "settle"));
+static APPROVE_LIMIT: LazyLock<Script> = LazyLock::new(|| LUA.script("approve_limit", "", "approve_limit"));
+static ROTATE: LazyLock<Script> = LazyLock::new(|| LUA.script("rotate", "allow-oom", "rotate"));
+static LOOKUP: LazyLock<Script> = LazyLock::new(|| LUA.script("lookup", "no-writes", "lookup"));
+static LOOKUP_BATCH: LazyLock<Script> = LazyLock::new(|| LUA.script("lookup_batch", "no-writes", "lookup_batch"));
+static VIEW: LazyLock<Script> = LazyLock::new(|| LUA.script("view", "no-writes", "view"));
+static CHECKPOINT: LazyLock<Script> = LazyLock::new(|| LUA.script("checkpoint", "", "checkpoint"));
+static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("restore_end", "allow-oom", "restore_end"));
+static PENDING: LazyLock<Script> = LazyLock::new(|| LUA.script("pending", "no-writes", "pending"));
 
 /// The declared replies.
 #[must_use]

@@ -4,8 +4,11 @@ use std::borrow::Cow;
 
 use redis::{Arg, Cmd, Pipeline, ToRedisArgs, Value};
 
+mod folder;
 #[cfg(debug_assertions)]
 mod mutant;
+
+pub use folder::Folder;
 
 /// A script: its name, and its source in the two forms in which Redis takes it. Both are made once.
 ///

@@ -45,10 +45,19 @@ use redis::Value;
 use thiserror::Error;
 
 use crate::random::{self, RandomError};
-use crate::store::{Call, Script, Store, StoreError};
+use crate::store::{Call, Folder, Script, Store, StoreError};
 
-/// `lua/subject/events.lua`: the first part of every script of a subject.
-pub const EVENTS: &str = include_str!("../../../../lua/subject/events.lua");
+/// The Lua that the scripts of all kinds share.
+pub const LUA: &[(&str, &str)] = crate::lua_files!("../../lua/subject", "subject/":
+    "checkpoint" "emergency" "emergency_decision" "event_fields" "events" "name_store" "packed" "put_reply" "puts"
+    "restore_begin" "restore_begin_reply" "restore_records" "restored" "sent" "status" "tail"
+);
+
+/// Scripts that are the same for all kinds.
+const SHARED: Folder = Folder {
+    files: LUA,
+    shared: &[],
+};
 
 /// The declared replies of the scripts of all capabilities.
 #[must_use]

@@ -9,20 +9,10 @@ use crate::reply;
 use crate::store::{Call, Script, Store};
 
 use super::emergency::Decision;
-use super::{EVENTS, ScriptError, run};
+use super::{SHARED, ScriptError, run};
 
-static BEGIN: LazyLock<Script> = LazyLock::new(|| {
-    let parts = [
-        EVENTS,
-        include_str!("../../../../lua/subject/restore_begin_reply.lua"),
-        include_str!("../../../../lua/subject/restore_begin.lua"),
-    ];
-    Script::new("restore_begin", "allow-oom", &parts)
-});
-static RECORDS: LazyLock<Script> = LazyLock::new(|| {
-    let parts = [EVENTS, include_str!("../../../../lua/subject/restore_records.lua")];
-    Script::new("restore_records", "", &parts)
-});
+static BEGIN: LazyLock<Script> = LazyLock::new(|| SHARED.script("restore_begin", "allow-oom", "subject/restore_begin"));
+static RECORDS: LazyLock<Script> = LazyLock::new(|| SHARED.script("restore_records", "", "subject/restore_records"));
 
 /// Most pairs of one call. It bounds the work to a millisecond, and stays within the stack of `unpack`.
 pub const MAX_PAIRS: usize = 1_000;

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use jackpot_core::mark::Mark;
 
+use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::RoomKeys;
-use jackpot_kernel::store::{Call, Script};
-use jackpot_kernel::subject::{Declared, EVENTS, Reply, reply, reply_part, run, run_here};
+use jackpot_kernel::store::{Call, Folder, Script};
+use jackpot_kernel::subject::{self, Declared, Reply, reply, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
 
 mod collected;
@@ -27,92 +28,32 @@ pub use revoked::{MAX_REVOKED, Revoked, RevokedPass, revoked};
 pub use view::{Counts, Snapshot, Viewed, snapshot};
 pub use visit::{Answer, MAX_VISITS, Place, Seen, Stepped, Visit, VisitReply, Visited, visit, visit_here};
 
-macro_rules! script {
-    ($name:literal, $flags:literal, $($part:literal),+) => {
-        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../../../../lua/room/", $part, ".lua"))),+]))
-    };
-}
+/// The files of its scripts. Each says which others it needs.
+pub const LUA: Folder = Folder {
+    files: lua_files!("../../lua/room", "":
+        "checkpoint" "checkpoint_text" "collected" "collected_reply" "decides" "define" "emergency"
+        "event/checkpoint" "event/define" "event/emergency" "event/opened" "event/restore" "event/status" "places"
+        "publish" "record" "reorder" "reorder_reply" "restore_end" "revoked" "revoked_reply" "state" "status" "step"
+        "view" "view_reply" "visit" "visit_reply" "write"
+    ),
+    shared: subject::LUA,
+};
 
 /// With joins: they need memory.
-static JOIN: LazyLock<Script> = script!(
-    "room_join",
-    "",
-    "state",
-    "record",
-    "places",
-    "step",
-    "write",
-    "visit_reply",
-    "visit"
-);
+static JOIN: LazyLock<Script> = LazyLock::new(|| LUA.script("room_join", "", "visit"));
 /// Without joins: it ends and admits tickets also when memory is full.
-static VISIT: LazyLock<Script> = script!(
-    "room_visit",
-    "allow-oom",
-    "state",
-    "record",
-    "places",
-    "step",
-    "write",
-    "visit_reply",
-    "visit"
-);
-static DEFINE: LazyLock<Script> = script!(
-    "room_define",
-    "",
-    "../subject/put_reply",
-    "../subject/puts",
-    "state",
-    "event/define",
-    "define"
-);
-static VIEW: LazyLock<Script> = script!(
-    "room_view",
-    "no-writes",
-    "state",
-    "checkpoint_text",
-    "decides",
-    "view_reply",
-    "view"
-);
-static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked_reply", "revoked");
-static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected_reply", "collected");
-static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder_reply", "reorder");
-static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "event/opened", "publish");
-static STATUS: LazyLock<Script> = script!(
-    "room_status",
-    "allow-oom",
-    "state",
-    "../subject/status",
-    "event/status",
-    "status"
-);
+static VISIT: LazyLock<Script> = LazyLock::new(|| LUA.script("room_visit", "allow-oom", "visit"));
+static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("room_define", "", "define"));
+static VIEW: LazyLock<Script> = LazyLock::new(|| LUA.script("room_view", "no-writes", "view"));
+static REVOKED: LazyLock<Script> = LazyLock::new(|| LUA.script("room_revoked", "no-writes", "revoked"));
+static COLLECTED: LazyLock<Script> = LazyLock::new(|| LUA.script("room_collected", "no-writes", "collected"));
+static REORDER: LazyLock<Script> = LazyLock::new(|| LUA.script("room_reorder", "allow-oom", "reorder"));
+static PUBLISH: LazyLock<Script> = LazyLock::new(|| LUA.script("room_publish", "", "publish"));
+static STATUS: LazyLock<Script> = LazyLock::new(|| LUA.script("room_status", "allow-oom", "status"));
 /// Obeys the emergency stop.
-pub(super) static OBEY: LazyLock<Script> = script!(
-    "room_obey",
-    "allow-oom",
-    "state",
-    "../subject/emergency",
-    "event/emergency",
-    "emergency"
-);
-static CHECKPOINT: LazyLock<Script> = script!(
-    "room_checkpoint",
-    "",
-    "state",
-    "checkpoint_text",
-    "decides",
-    "event/checkpoint",
-    "checkpoint"
-);
-static RESTORE_END: LazyLock<Script> = script!(
-    "room_restore_end",
-    "allow-oom",
-    "state",
-    "../subject/restored",
-    "event/restore",
-    "restore_end"
-);
+pub(super) static OBEY: LazyLock<Script> = LazyLock::new(|| LUA.script("room_obey", "allow-oom", "emergency"));
+static CHECKPOINT: LazyLock<Script> = LazyLock::new(|| LUA.script("room_checkpoint", "", "checkpoint"));
+static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("room_restore_end", "allow-oom", "restore_end"));
 
 /// The declared replies.
 #[must_use]

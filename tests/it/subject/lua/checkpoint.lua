@@ -3,6 +3,7 @@
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark}
+-- needs: state event/checkpoint
 
 local state, ended = known_state(KEYS[1])
 if not state then

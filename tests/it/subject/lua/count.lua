@@ -4,6 +4,7 @@
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'stopped' | 'full', mark}
 --       {'ok', mark, count} (replies.lua)
+-- needs: state event/count replies
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -4,6 +4,7 @@
 -- ARGV  1 known mark  2..8 the PUT (lua/subject/puts.lua)  9 limit
 -- Reply {'created' | 'changed' | 'same', mark, version} | {'mismatch' | 'behind' | 'restoring' | 'stale', mark}
 --       {'below', mark} the toy has counted further than this limit
+-- needs: subject/puts state event/define
 
 local put, at = read_put(2), now_ms()
 local limit = must(exact(ARGV[9]), 'JP_ARGUMENT limit')

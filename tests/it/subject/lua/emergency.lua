@@ -1,6 +1,7 @@
 -- A toy obeys a decision about the emergency stop.
 --
 -- KEYS, ARGV, replies and invariants: lua/subject/emergency.lua
+-- needs: state subject/emergency event/emergency
 
 local state, wish = read_state(KEYS[1]), read_decision()
 local ended = ended_decision(state, wish)

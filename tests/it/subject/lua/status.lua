@@ -3,6 +3,7 @@
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark  2..5 open | suspended, reason, who, request id (lua/subject/status.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
+-- needs: state subject/status event/status
 
 local state, ended = known_state(KEYS[1])
 if not state then

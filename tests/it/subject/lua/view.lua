@@ -4,6 +4,7 @@
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the toy} (replies.lua)
+-- needs: state replies
 
 local state, ended = known_state(KEYS[1])
 if not state then

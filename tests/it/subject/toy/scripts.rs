@@ -2,60 +2,34 @@
 
 use std::sync::LazyLock;
 
+use jackpot::lua_files;
 use jackpot::operator::Operator;
 use jackpot::reply;
 use jackpot::store::keys::StreamKeys;
-use jackpot::store::{Call, Script, Store};
+use jackpot::store::{Call, Folder, Script, Store};
 use jackpot::subject::operate::{self, Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::restore::{self, RestoreEnded};
-use jackpot::subject::{self, Declared, EVENTS, Marked, ScriptError, run};
+use jackpot::subject::{self, Declared, Marked, ScriptError, run};
 use jackpot_core::mark::Mark;
 
 use super::{Definition, Status};
 
-macro_rules! script {
-    ($name:literal, $flags:literal, $($part:literal),+) => {
-        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../lua/", $part, ".lua"))),+]))
-    };
-}
+const LUA: Folder = Folder {
+    files: lua_files!("tests/it/subject/lua", "":
+        "checkpoint" "count" "define" "emergency" "event/checkpoint" "event/count" "event/define" "event/emergency"
+        "event/restore" "event/status" "replies" "restore_end" "state" "status" "view"
+    ),
+    shared: subject::LUA,
+};
 
-static DEFINE: LazyLock<Script> = script!(
-    "toy_define",
-    "",
-    "../../../../lua/subject/put_reply",
-    "../../../../lua/subject/puts",
-    "state",
-    "event/define",
-    "define"
-);
-static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "event/count", "replies", "count");
-static VIEW: LazyLock<Script> = script!("toy_view", "no-writes", "state", "replies", "view");
-static STATUS: LazyLock<Script> = script!(
-    "toy_status",
-    "allow-oom",
-    "state",
-    "../../../../lua/subject/status",
-    "event/status",
-    "status"
-);
-static CHECKPOINT: LazyLock<Script> = script!("toy_checkpoint", "", "state", "event/checkpoint", "checkpoint");
+static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_define", "", "define"));
+static COUNT: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_count", "", "count"));
+static VIEW: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_view", "no-writes", "view"));
+static STATUS: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_status", "allow-oom", "status"));
+static CHECKPOINT: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_checkpoint", "", "checkpoint"));
 /// Obeys the emergency stop.
-pub static OBEY: LazyLock<Script> = script!(
-    "toy_obey",
-    "allow-oom",
-    "state",
-    "../../../../lua/subject/emergency",
-    "event/emergency",
-    "emergency"
-);
-static RESTORE_END: LazyLock<Script> = script!(
-    "toy_restore_end",
-    "allow-oom",
-    "state",
-    "../../../../lua/subject/restored",
-    "event/restore",
-    "restore_end"
-);
+pub static OBEY: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_obey", "allow-oom", "emergency"));
+static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_restore_end", "allow-oom", "restore_end"));
 
 /// What Redis holds, as a checkpoint and a view report it.
 #[derive(Debug, Clone, PartialEq, Eq)]
