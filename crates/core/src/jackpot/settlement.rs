@@ -110,6 +110,72 @@ impl State {
     }
 }
 
+/// Where a payout is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PayoutState {
+    /// It is not tracked.
+    Paid,
+    /// It waits for an approval.
+    Held,
+    /// It is to be settled.
+    Due,
+    /// The winner has the money.
+    Settled,
+    /// An attempt to settle it failed. It can be settled later.
+    Failed,
+    /// An owner asked to take it back.
+    VoidRequested,
+    /// It was taken back: its amount is in the overflow of its tier.
+    Void,
+}
+
+impl PayoutState {
+    /// All of them, in the order in which a payout may pass them.
+    pub const ALL: [Self; 7] = [
+        Self::Paid,
+        Self::Held,
+        Self::Due,
+        Self::Settled,
+        Self::Failed,
+        Self::VoidRequested,
+        Self::Void,
+    ];
+
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.tracked().map_or("paid", State::as_str)
+    }
+
+    /// Where a tracked payout is.
+    #[must_use]
+    pub fn tracked(self) -> Option<State> {
+        Some(match self {
+            Self::Paid => return None,
+            Self::Held => State::Held,
+            Self::Due => State::Due,
+            Self::Settled => State::Settled,
+            Self::Failed => State::Failed,
+            Self::VoidRequested => State::VoidRequested,
+            Self::Void => State::Void,
+        })
+    }
+}
+
+impl From<State> for PayoutState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Held => Self::Held,
+            State::Due => Self::Due,
+            State::Settled => Self::Settled,
+            State::Failed => Self::Failed,
+            State::VoidRequested => Self::VoidRequested,
+            State::Void => Self::Void,
+        }
+    }
+}
+
 /// What changes the state of a payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {

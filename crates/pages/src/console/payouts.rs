@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::currency::Currency;
+use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_core::receipt::Receipt;
 use jackpot_ui::money::money;
 use jackpot_ui::time::time;
@@ -37,11 +38,8 @@ struct Payout {
     claim_order: u64,
     paid_at: String,
     source_id: Option<String>,
-    state: String,
+    state: PayoutState,
 }
-
-/// What the API calls states.
-const STATES: [&str; 7] = ["paid", "held", "due", "settled", "failed", "void-requested", "void"];
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
@@ -49,7 +47,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         return Ok(HttpResponse::SeeOther().insert_header((LOCATION, links::HELD)).finish());
     }
     let any = (String::new(), words.t("audit-any"));
-    let states = STATES.map(|state| (state.to_owned(), words.t(&format!("payout-state-{state}"))));
+    let states = PayoutState::ALL.map(|state| (state.as_str().to_owned(), settle::in_words(words, state)));
     let states: Vec<_> = [any].into_iter().chain(states).collect();
     let state = words.t("payout-state");
     let [jackpot, player, tier] = ["jackpot-id", "player-id", "tier"].map(|name| words.t(name));
@@ -124,7 +122,7 @@ fn row(desk: &Desk, payout: &Payout) -> Markup {
         td.id { a href=(links::entries_of(&payout.player_id)) { (payout.player_id) } }
         td.id { a href=(links::entry(&payout.jackpot_id, &payout.entry_id)) { (payout.entry_id) } }
         td.id { (payout.source_id.as_deref().unwrap_or("")) }
-        td { (settle::badge(desk.words, &payout.state)) }
+        td { (settle::badge(desk.words, payout.state)) }
     } }
 }
 
@@ -155,7 +153,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         ),
     };
     let content = html! {
-        @if payout.state != "paid" { (settle::panel(&desk, &payout)) }
+        @if payout.state != PayoutState::Paid { (settle::panel(&desk, &payout)) }
         section.panel { h2 { (words.t("receipt")) } (facts(&desk, receipt)) }
         (signed.checked(&desk, |keys| receipt.verify(keys)).await)
     };

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_core::receipt::Receipt;
 use jackpot_ui::Words;
 use jackpot_ui::money::money;
@@ -37,7 +38,7 @@ pub fn routes(config: &mut ServiceConfig) {
 pub struct Payout {
     #[serde(flatten)]
     pub receipt: Receipt,
-    pub state: String,
+    pub state: PayoutState,
     approved_by: Option<String>,
     settlement: Option<Settlement>,
     void_receipt: Option<VoidReceipt>,
@@ -47,7 +48,7 @@ pub struct Payout {
 /// A step that was taken.
 #[derive(Debug, Deserialize)]
 struct Done {
-    state: String,
+    state: PayoutState,
     who: Option<String>,
     owner: Option<String>,
     at: String,
@@ -91,24 +92,24 @@ impl Step {
     }
 
     /// Whether this key may ask for it, and the payout may be where it leads to something.
-    fn fits(self, desk: &Desk, state: &str) -> bool {
+    fn fits(self, desk: &Desk, state: PayoutState) -> bool {
+        use PayoutState::{Due, Failed, Held, VoidRequested};
         match self {
-            Self::Approve => desk.may_approve() && state == "held",
-            Self::Settle | Self::Fail => desk.may_operate() && matches!(state, "due" | "failed"),
-            Self::Void => desk.may_operate() && matches!(state, "held" | "due" | "failed" | "void-requested"),
-            Self::Withdraw => desk.may_operate() && state == "void-requested",
+            Self::Approve => desk.may_approve() && state == Held,
+            Self::Settle | Self::Fail => desk.may_operate() && matches!(state, Due | Failed),
+            Self::Void => desk.may_operate() && matches!(state, Held | Due | Failed | VoidRequested),
+            Self::Withdraw => desk.may_operate() && state == VoidRequested,
         }
     }
 
     /// The state that it leads to. A void by the owner who asked for it leads to nothing new, which only the answer tells.
-    fn leads_to(self, payout: &Payout) -> &str {
-        let state = payout.state.as_str();
+    fn leads_to(self, payout: &Payout) -> PayoutState {
         match self {
-            Self::Approve => "due",
-            Self::Settle => "settled",
-            Self::Fail => "failed",
-            Self::Void if state == "void-requested" => "void",
-            Self::Void => "void-requested",
+            Self::Approve => PayoutState::Due,
+            Self::Settle => PayoutState::Settled,
+            Self::Fail => PayoutState::Failed,
+            Self::Void if payout.state == PayoutState::VoidRequested => PayoutState::Void,
+            Self::Void => PayoutState::VoidRequested,
             Self::Withdraw => payout.before_request(),
         }
     }
@@ -116,34 +117,40 @@ impl Step {
 
 impl Payout {
     /// Where it was before the request to void it.
-    fn before_request(&self) -> &str {
-        let before = self.steps.iter().rev().find(|step| step.state != "void-requested");
-        before.map_or(&self.state, |step| &step.state)
+    fn before_request(&self) -> PayoutState {
+        let mut before = self.steps.iter().rev().map(|step| step.state);
+        before
+            .find(|state| *state != PayoutState::VoidRequested)
+            .unwrap_or(self.state)
     }
 }
 
+pub fn in_words(words: Words, state: PayoutState) -> String {
+    words.t(&format!("payout-state-{}", state.as_str()))
+}
+
 /// A state in words, as a badge.
-pub fn badge(words: Words, state: &str) -> Markup {
+pub fn badge(words: Words, state: PayoutState) -> Markup {
     let class = match state {
-        "settled" | "paid" => "badge good",
-        "failed" => "badge bad",
-        "held" | "void-requested" => "badge warn",
-        _ => "badge",
+        PayoutState::Settled | PayoutState::Paid => "badge good",
+        PayoutState::Failed => "badge bad",
+        PayoutState::Held | PayoutState::VoidRequested => "badge warn",
+        PayoutState::Due | PayoutState::Void => "badge",
     };
-    html! { span class=(class) { (words.t(&format!("payout-state-{state}"))) } }
+    html! { span class=(class) { (in_words(words, state)) } }
 }
 
 /// What is known of it, and what can be done.
 pub fn panel(desk: &Desk, payout: &Payout) -> Markup {
     let words = desk.words;
-    let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, &payout.state));
+    let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, payout.state));
     let steps: Vec<_> = steps.collect();
     let none = || words.t("none");
     html! {
         section.panel.stack {
             h2 { (words.t("define-settlements")) }
             dl.facts {
-                dt { (words.t("payout-state")) } dd { (badge(words, &payout.state)) }
+                dt { (words.t("payout-state")) } dd { (badge(words, payout.state)) }
                 dt { (words.t("payout-approved-by")) } dd { (payout.approved_by.clone().unwrap_or_else(none)) }
                 dt { (words.t("payout-settlement")) } dd {
                     @match &payout.settlement {
@@ -178,7 +185,7 @@ fn history(words: Words, steps: &[Done]) -> Markup {
             th scope="col" { (words.t("action-reason")) }
         } }
         tbody { @for step in steps { tr {
-            td { (badge(words, &step.state)) }
+            td { (badge(words, step.state)) }
             td { (time(&step.at)) }
             td.id { (step.who.as_deref().unwrap_or("")) }
             td.id { (step.owner.as_deref().unwrap_or("")) }
@@ -245,7 +252,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
                     let state = if step == Step::Withdraw {
                         "withdrawn"
                     } else {
-                        &answered.state
+                        answered.state.as_str()
                     };
                     return Ok(action::done(
                         &desk,
@@ -305,13 +312,12 @@ fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
 async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let (receipt, after) = (&payout.receipt, step.leads_to(payout));
-    let in_words = |state: &str| words.t(&format!("payout-state-{state}"));
     let mut changes = vec![Change {
         what: words.t("payout-state"),
-        before: in_words(&payout.state),
-        after: in_words(after),
+        before: in_words(words, payout.state),
+        after: in_words(words, after),
     }];
-    if after == "void" {
+    if after == PayoutState::Void {
         let jackpot: Jackpot = desk.get(&links::jackpot_api(receipt.jackpot_id.as_str())).await?;
         let shown = |amount: u64| money(words.0, receipt.currency.amount(amount));
         let own = jackpot.meters.iter().find(|meter| meter.tier == receipt.tier.as_str());
@@ -323,7 +329,11 @@ async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> R
     }
     let amount = money(words.0, receipt.currency.amount(receipt.amount.get()));
     let about = [("amount", amount.into()), ("player", receipt.player_id.as_str().into())];
-    let effect = if step == Step::Withdraw { "withdrawn" } else { after };
+    let effect = if step == Step::Withdraw {
+        "withdrawn"
+    } else {
+        after.as_str()
+    };
     let back = links::payout(&receipt.payout_id);
     let action = Action {
         section: Section::Payouts,
@@ -332,7 +342,7 @@ async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> R
         effects: &[words.tv(&format!("payout-effect-{effect}"), about)],
         changes: &changes,
         button: &words.t(&format!("payout-{}", step.name())),
-        is_final: matches!(after, "settled" | "void"),
+        is_final: matches!(after, PayoutState::Settled | PayoutState::Void),
         back: &back,
     };
     Ok(action.page(desk, form))

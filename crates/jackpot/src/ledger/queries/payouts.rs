@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
+pub use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{VOID, VoidReceipt};
@@ -124,61 +125,6 @@ pub struct PayoutStepRow {
     /// Why; of a settlement its reference; null for the claim.
     #[schema(example = "looks right")]
     pub reason: Option<String>,
-}
-
-/// Where a payout is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PayoutState {
-    /// It is not tracked.
-    Paid,
-    /// It waits for an approval.
-    Held,
-    /// It is to be settled.
-    Due,
-    /// The winner has the money.
-    Settled,
-    /// An attempt to settle it failed. It can be settled later.
-    Failed,
-    /// An owner asked to take it back.
-    VoidRequested,
-    /// It was taken back: its amount is in the overflow of its tier.
-    Void,
-}
-
-impl PayoutState {
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.tracked().map_or("paid", State::as_str)
-    }
-
-    /// Where a tracked payout is.
-    #[must_use]
-    pub fn tracked(self) -> Option<State> {
-        Some(match self {
-            Self::Paid => return None,
-            Self::Held => State::Held,
-            Self::Due => State::Due,
-            Self::Settled => State::Settled,
-            Self::Failed => State::Failed,
-            Self::VoidRequested => State::VoidRequested,
-            Self::Void => State::Void,
-        })
-    }
-}
-
-impl From<State> for PayoutState {
-    fn from(state: State) -> Self {
-        match state {
-            State::Held => Self::Held,
-            State::Due => Self::Due,
-            State::Settled => Self::Settled,
-            State::Failed => Self::Failed,
-            State::VoidRequested => Self::VoidRequested,
-            State::Void => Self::Void,
-        }
-    }
 }
 
 /// An attempt to settle a payout.
