@@ -114,6 +114,28 @@ impl<'de> Deserialize<'de> for Currency {
     }
 }
 
+/// A currency that may be missing, which is an empty text. Books that an earlier program carried on have it so.
+pub mod or_empty {
+    use serde::de::{Deserializer, Error};
+    use serde::{Deserialize, Serializer};
+
+    use super::Currency;
+
+    /// Writes the code, or an empty text.
+    pub fn serialize<S: Serializer>(currency: &Option<Currency>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(currency.as_ref().map_or("", Currency::as_str))
+    }
+
+    /// Reads what `serialize` writes.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Currency>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        Currency::parse(&text).map(Some).map_err(D::Error::custom)
+    }
+}
+
 /// An amount of money, in minor units of its currency. It may be negative: what a meter or an adjustment changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amount {

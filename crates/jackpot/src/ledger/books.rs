@@ -49,6 +49,7 @@ pub struct Books {
     /// Highest version assigned.
     pub last_version: u64,
     /// ISO 4217 code of all amounts.
+    #[serde(with = "jackpot_core::currency::or_empty")]
     pub currency: Option<Currency>,
     /// Number of entries so far.
     pub sequence: u64,

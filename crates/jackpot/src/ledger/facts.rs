@@ -1,7 +1,7 @@
-//! What an event means, in a dozen facts: the one place that knows what each type of event did to definitions, epochs,
-//! records, transfers and payouts. Rows, events out and the rebuilt state are made of facts. Pure.
+//! What an event did to definitions, epochs, records, transfers and payouts, as facts. Pure.
 //!
-//! What a skipped event carried on are the same facts. The money is in [`super::postings`], cycles are in the event.
+//! Rows, events out and the rebuilt state are made of facts. The books and the way out of a stuck stream read the event
+//! itself. A skipped event gives the same facts for what it carried on. Money is in [`super::postings`].
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Opening;

@@ -23,10 +23,10 @@ pub(super) fn has(table: &str) -> bool {
     tables().any(|(name, _)| name == table)
 }
 
-/// Creates those that are missing. The caller holds the lock of migrations.
+/// Creates the missing tables, under the lock of migrations.
 pub(super) async fn make(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
     for (name, create) in tables() {
-        // A user without the right to create tables may still use those that are there.
+        // A user without the right to create tables may use existing ones.
         if !is_there(connection, name).await? {
             connection.execute(create).await?;
         }

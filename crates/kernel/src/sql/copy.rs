@@ -265,7 +265,7 @@ struct Table {
 }
 
 /// The tables of the schema, from a SQLite file of this program's version, without the tables of the entry days and
-/// those that are not copied.
+/// without `NOT_COPIED`.
 async fn tables(sqlite: &mut AnyConnection) -> Result<Vec<Table>, sqlx::Error> {
     let mut names: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' \

@@ -40,7 +40,7 @@ impl Folder {
         Script::new(name, flags, &parts)
     }
 
-    /// The names of what a script of this file is made of, each after those that it needs; the file itself is the last.
+    /// The files of a script, by name. Each file follows the files that it needs, so this one is the last.
     #[must_use]
     pub fn needed<'f>(&self, file: &'f str) -> Vec<&'f str>
     where
