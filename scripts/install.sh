@@ -155,6 +155,8 @@ case "${1:-}" in
     # setpriv starts PostgreSQL as a user other than root, and ends it with the test.
     want setpriv util-linux
     PATH="$PATH:/usr/sbin" want pgbouncer pgbouncer
+    # Checks that each script declares all that it uses.
+    want luacheck lua-check
     browser
     node_packages
     engine_packages

@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 list from the number after this arrival number  3 most dead letters, 1 to 1,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the page, each dead letter} (dead_reply.lua)
+--       {'ok', mark, the page, each dead letter} (dead_reply)
 -- Invariants: changes nothing.
 -- Cost: O(log n + most dead letters).
 -- needs: state dead_reply

@@ -7,7 +7,7 @@
 --       14 retention in seconds of a coupon that this call creates; a change keeps the coupon's own
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} `wanted` does not hold | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
---       {'below', mark, ...} the stock is below the number of outstanding units (define_reply.lua)
+--       {'below', mark, ...} the stock is below the number of outstanding units (define_reply)
 -- Invariants: stock >= seq - voided always. Repeats and delayed PUTs: lua/subject/puts.lua. Runs in status open and
 -- suspended. An issue that left the window does not count again when the window is made longer.
 -- Cost: O(1).

@@ -10,7 +10,7 @@
 --         request ids, then as many users with their metadata (asker.lua), then as many codes; a code is used
 --         only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not
+--       {code, mark, what came of the requests} (answered_reply); the record is '' for a request that was not
 --         taken, and "? ..." when the user's record, which follows, cannot be read: nothing was decided
 --         code: 'ok' | 'paused' | 'closed' | 'suspended' | 'ended' | 'stopped': why requests were not taken
 -- Invariants: read, decide, then write. A request that is not taken leaves no trace. A final refusal leaves its record.

@@ -4,7 +4,7 @@
 -- ARGV  1 known mark  2 request id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
 --       {'ended', mark} no record: retire.lua may have dropped it
---       {'ok', mark, what is known of it} (answered_reply.lua)
+--       {'ok', mark, what is known of it} (answered_reply)
 -- Invariants: changes nothing.
 -- Cost: O(log n of the queue).
 -- needs: state record

@@ -1,12 +1,12 @@
 -- Redeems an issued unit: its user has used it. It is used once.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 request id of the issue  3 redemption id  4 reference (write_request.lua)  5 who
+-- ARGV  1 known mark  2 request id of the issue  3 redemption id  4 reference (write_request)  5 who
 --       6 request id of the caller's request
 --       7 '' or, of a coupon that was retired, the number of the event up to which the ledger was read  8 then the
 --         record of the request in the ledger
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       with what is known of it (answered_reply.lua):
+--       with what is known of it (answered_reply):
 --         {'ok', mark, ...} redeemed | {'same', mark, ...} it was redeemed before by this redemption
 --         {'reused', mark, ...} by this redemption id, with another reference
 --         {'redeemed', mark, ...} by another redemption id

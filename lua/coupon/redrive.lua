@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the dead letter  3 who  4 request id of the operator's request
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       with what came of it (answered_reply.lua):
+--       with what came of it (answered_reply):
 --         {'ok', mark, ...} it is in the queue | {'same', mark, ...} it was in the queue already
 --         {'not-dead', mark, ...} it has been decided
 --       {'suspended' | 'ended', mark}

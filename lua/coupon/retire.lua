@@ -9,7 +9,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 number of the last event in the ledger  3 the caller's retention setting, seconds
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
---       {'raised' | 'not-over' | 'line', mark, ...} (retire_reply.lua)
+--       {'raised' | 'not-over' | 'line', mark, ...} (retire_reply)
 --       {'ledger', mark}  the ledger lacks events
 --       {'suspended', mark}
 -- Invariants: drops nothing that the ledger lacks. Runs when memory is full, because it frees memory.

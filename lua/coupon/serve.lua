@@ -7,8 +7,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'paused' | 'suspended' | 'ended', mark}: nothing was served or taken. A
 --         paused coupon takes back the tries of the requests to serve, and the lease of their consumer
 --       {'held', mark, ...}  another consumer has the lease
---       {'ok', mark, the queue, each taken request, what came of the requests to serve} (serve_reply.lua,
---         answered_reply.lua); a record is still queued (q) if the request was no longer the head of the queue, or its
+--       {'ok', mark, the queue, each taken request, what came of the requests to serve} (serve_reply,
+--         answered_reply); a record is still queued (q) if the request was no longer the head of the queue, or its
 --         user's record cannot be read: then its code was not used
 -- Invariants: only the head of the queue is served, in order. Decision, acknowledgement and event are one. A take
 -- counts as a try, once for each take id. It does not count if redriven requests came in front, so that a living

@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the coupon, each field of the state and each count} (view_reply.lua)
+--       {'ok', mark, the coupon, each field of the state and each count} (view_reply)
 -- Invariants: changes nothing.
 -- Cost: O(1).
 -- needs: state view_reply

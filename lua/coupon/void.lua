@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the issue  3 who  4 request id of the operator's request
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       with what is known of it (answered_reply.lua):
+--       with what is known of it (answered_reply):
 --         {'ok', mark, ...} voided | {'same', mark, ...} it was voided before
 --         {'redeemed', mark, ...} its user has used it
 --         {'not-issued', mark, ...} in any other state

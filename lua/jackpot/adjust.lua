@@ -8,7 +8,7 @@
 --       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id  14 owner of the key
 --       15 'approve': makes what waits, whose content is in its record (6 to 10 are ''); '' otherwise
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       with values (adjust_reply.lua): {'ok', mark, ...} done | {'same', mark, ...} done before
+--       with values (adjust_reply): {'ok', mark, ...} done | {'same', mark, ...} done before
 --         {'held', mark, ...} it waits, by this call | {'waits', mark, ...} by an earlier one
 --         {'withdrawn', mark, ...} it waited, and stays undone for good
 --         {'below-zero', mark, ...} the meter holds less | {'above-cap', mark, ...}

@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 events
 -- ARGV  1..4 fence (state.lua)  5 version of the PUT  6 owner of the key that approves  7 reason  8 who  9 request id
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'ok' | 'same', mark, ...} (approve_limit_reply.lua) done | nothing waits
+--       {'ok' | 'same', mark, ...} (approve_limit_reply) done | nothing waits
 --       {'no-version', mark} no PUT got that version | {'superseded', mark} a later PUT asked for another limit
 --       {'same-owner', mark} the owner who set the limit
 -- Invariants: a PUT since the one that asked has left the limit as it is, or it would have withdrawn what waited. So

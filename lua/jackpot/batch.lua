@@ -1,6 +1,6 @@
 -- Shared by the scripts that answer a batch: the record of the batch, and the records of its winners.
 --
--- Part of a script, after read_batch.lua. The record of a batch is the field "<batch id>:", that of a winner
+-- Part of a script, after read_batch. The record of a batch is the field "<batch id>:", that of a winner
 -- "<batch id>:<index>": no client can send them as ids.
 -- needs: read_batch batch_reply
 

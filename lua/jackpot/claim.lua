@@ -5,7 +5,7 @@
 --       9 prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
---       {'ok', mark, ...} (settled_reply.lua): done now, paid or still pending with one more refusal; or done before
+--       {'ok', mark, ...} (settled_reply): done now, paid or still pending with one more refusal; or done before
 -- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later. An entry is paid at most once.
 -- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).

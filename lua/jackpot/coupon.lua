@@ -6,7 +6,7 @@
 --       12 prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
---       {'ok', mark, ...} (settled_reply.lua): done now, the entry has its coupon or is still pending with one more
+--       {'ok', mark, ...} (settled_reply): done now, the entry has its coupon or is still pending with one more
 --         refusal; or done before
 -- Invariants: the coupon decides, once for each entry and coupon. This script only records; a repeat records nothing.
 -- Runs in every status and when memory is full, because a drawn prize is owed.

@@ -14,7 +14,7 @@
 --       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
 --       {'status', mark} a new jackpot must be open or paused
---       {'tier-removed' | 'currency', mark, ...} (define_reply.lua)
+--       {'tier-removed' | 'currency', mark, ...} (define_reply)
 -- The settlement and its limit do not wait for a take of all (limit.lua).
 -- Invariants: `definitions` holds every version under which a remembered entry was drawn. The last PUT is the target:
 -- it replaces a waiting definition. Repeats and delayed PUTs: lua/subject/puts.lua.

@@ -8,7 +8,7 @@
 -- ARGV  1..4 fence (state.lua)
 --       5 the entries, packed (entering.lua), a list of:
 --         number of entries, 1 to 1,000; name of this call, different for every call: its record is ":<name>"
---           (write_call.lua)
+--           (write_call)
 --         block: the id and what was sent a line, for the event
 --         row of each entry in the amounts with commas, '' when all add the same, for the record of the call
 --         amounts (amount_row.lua), for the event and for the record of the call
@@ -18,7 +18,7 @@
 --       8 only for a call of one entry that came after cancels, none of which is for its source: their record
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
---       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
+--       {code, mark, what was taken, what there is to say of some entries} (enter_reply)
 --         code: 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stopped', 'stale',
 --           'too-large' (a meter would pass 2^53-1), 'cycles' (more may end than were prepared). The script does not
 --           try the entries after it: send them again.

@@ -18,12 +18,12 @@
 --       7 only for a batch with cancelled ids, none of whose cancels is for the source of its entry: what
 --         `cancelled` said
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
+--       {'ok', mark, the batch, each winner} (batch_reply)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stopped' | 'stale' | 'too-large', mark}  refused whole
 --       {'too-many', mark}      refused whole: its entries make more claims than one call may
 --       {'cycles', mark}        refused whole: more cycles may end in it than were prepared
 --       {'too-many-takes', mark}  refused whole: more than 1,000 cycles end in it
---       {'split' | 'cancelled', mark, ...} (batch_reply.lua)
+--       {'split' | 'cancelled', mark, ...} (batch_reply)
 -- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
 -- check. One event for the whole batch.
 -- Cost: O(steps * tiers), one XADD, HSET and ZADD of the winners; and the copying of the block.

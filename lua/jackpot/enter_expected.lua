@@ -11,7 +11,7 @@
 --         from when on a tier may be due by its must-hit rule, ms; '' for never. Redis' log of slow calls shows the
 --           first 128 bytes of an argument, and this comes after them
 --         then for each tier: its pool as expected, what is added to it
---         then for each record: its id, its text. A call of several entries may have one for all (write_call.lua)
+--         then for each record: its id, its text. A call of several entries may have one for all (write_call)
 -- Reply 1  taken, all of them
 --       0  another state, one of the ids is known, or a tier may be due: nothing was written
 -- Invariants: terms have the epoch, the definition and the history; with n, meters, pools and status they are all that

@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt made  7 prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark} no record of this entry
---       {'ok', mark, ...} (settled_reply.lua): ended now, or it had its outcome before
+--       {'ok', mark, ...} (settled_reply): ended now, or it had its outcome before
 -- Invariants: an outcome never changes. Runs in every status and when memory is full, because it finishes a pending
 -- entry.
 -- Cost: O(tiers).

@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events
 -- ARGV  1 known mark  2 entry id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
---       {'ok', mark, the entry, the values of CALL_FIELDS of its event} (lookup_reply.lua)
+--       {'ok', mark, the entry, the values of CALL_FIELDS of its event} (lookup_reply)
 -- Invariants: changes nothing.
 -- Cost: O(log n of the stream) and the size of the event.
 -- needs: state find_record call_fields read_call read_batch lookup_reply subject/event_fields

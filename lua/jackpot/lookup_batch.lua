@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b
 -- ARGV  1 known mark  2 batch id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
---       {'ok', mark, the batch, each winner} (batch_reply.lua)  as enter_batch.lua answers a repeat
+--       {'ok', mark, the batch, each winner} (batch_reply)  as enter_batch.lua answers a repeat
 -- Invariants: changes nothing.
 -- Cost: O(winners).
 -- needs: state find_record batch

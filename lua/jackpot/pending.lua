@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending
 -- ARGV  1 known mark  2 list from the entry after this sequence  3 smallest age in ms  4 most entries, 1 to 1,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the page, each entry} (pending_reply.lua)
+--       {'ok', mark, the page, each entry} (pending_reply)
 -- Invariants: changes nothing. An entry with a time in the future was taken before the clock was set back. It counts as
 -- old enough.
 -- Cost: O(most entries).

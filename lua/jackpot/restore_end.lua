@@ -6,13 +6,13 @@
 --       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
 --       10 prepared cycles with a new nonce (cycles.lua), '' for none
 --       11..16 how many members KEYS[3] to KEYS[8] must have
---       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values.lua); then the
+--       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values); then the
 --       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
 --       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and hold, voided and took
 --       where they are used; all as the ledger has it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
---       {'early', mark, ...} (restore_end_reply.lua) nothing was written
+--       {'early', mark, ...} (restore_end_reply) nothing was written
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: no epoch is ever open again, because its seed may be public. The script closes all open epochs and opens
 -- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore

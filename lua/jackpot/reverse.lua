@@ -8,7 +8,7 @@
 --       17.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
 --       the reserve
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'ok' | 'same' | 'other', mark, ...} (reverse_reply.lua)
+--       {'ok' | 'same' | 'other', mark, ...} (reverse_reply)
 --       {'reused', mark}  the id is that of another entry's reversal, or came with another reason
 --       {'too-late', mark}  the time has passed  | {'too-large', mark}  past 2^53-1
 -- Invariants: an entry is reversed once. Its number names the record, because its id may be used again for another

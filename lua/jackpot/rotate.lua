@@ -8,7 +8,7 @@
 --       7 the caller's retention setting, seconds (generation)  8 reason  9 who  10 request id
 --       11 nonce  12 secret id: of the next epoch  13 prepared cycles with a new nonce, '' to keep the open cycles
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'ok' | 'raised' | 'early', mark, ...} (rotate_reply.lua)
+--       {'ok' | 'raised' | 'early', mark, ...} (rotate_reply)
 --       {'closed', mark} a closed jackpot opens no epoch for an operator
 --       {'pending', mark} the older generation holds entries without an outcome
 --       {'idle', mark} both generations are empty: nothing to drop

@@ -8,7 +8,7 @@
 --       18 owner who asked for a void
 --       19 owner of the key that takes the step  20 reason  21 who  22 request id
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'later', mark, ...} (settle_reply.lua) an event that the caller has not read took a step of this payout, or
+--       {'later', mark, ...} (settle_reply) an event that the caller has not read took a step of this payout, or
 --         used this settlement id: read the ledger up to it, and decide again
 --       {'same-owner', mark} an approval by the owner who set the limit | {'too-large', mark} past 2^53-1
 --       {'ok', mark} done

@@ -1,6 +1,6 @@
 -- Shared by every script that changes a jackpot: its state, and the fence.
 --
--- Part of a script, after values.lua. Reads ARGV[1..4], the same in all scripts:
+-- Part of a script, after what `values` makes. Reads ARGV[1..4], the same in all scripts:
 --   1 known mark  the highest mark of this jackpot that the caller has seen
 --   2 epoch       the epoch in which the caller draws
 --   3 commitment  of that epoch, from the caller's own master secret
@@ -14,8 +14,8 @@
 --             emergency stop holds the jackpot, STOPPED is before it (lua/subject/events.lua)
 --   emergency the last decision about the emergency stop (lua/subject/emergency.lua)
 --   puts      lua/subject/puts.lua
---   terms     under what entries are taken, packed (values.lua): rarely written
---   meters    what entries change, packed (values.lua): written by each of them
+--   terms     under what entries are taken, packed (values): rarely written
+--   meters    what entries change, packed (values): written by each of them
 --   moved     what tiers have outside the packed meters (moved.lua)
 --   early     how many early cancels are remembered (cancel.lua); missing while there was none
 --   hold      under what payouts are tracked (limit.lua); missing while the jackpot does not use it

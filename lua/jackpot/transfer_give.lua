@@ -9,7 +9,7 @@
 --       16 when the caller looked, ms of this clock (`at_ms` of a look), 0 for none
 --       17.. of each part: tier; tier of the other jackpot
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       with values (transfer_reply.lua): {'ok', mark, ...} given | {'same', mark, ...} given before
+--       with values (transfer_reply): {'ok', mark, ...} given | {'same', mark, ...} given before
 --         {'held', mark, ...} it waits for a second owner (two_owners.lua), by this call | {'waits', mark, ...} by an
 --         earlier one | {'withdrawn', mark, ...} it waited, and gives nothing any more
 --         {'holds', mark, ...} nothing was given, because the tiers hold other parts than the target expects

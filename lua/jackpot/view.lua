@@ -4,8 +4,8 @@
 --       7.. pool of each tier of the definition ARGV[2]
 -- ARGV  1 known mark  2 version the caller knows, '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'stale', mark, ...}  the caller named the pools of another version: call again with these (view_reply.lua)
---       {'ok', mark, the jackpot, the meters of each tier, each value of the state and each count} (view_reply.lua)
+--       {'stale', mark, ...}  the caller named the pools of another version: call again with these (view_reply)
+--       {'ok', mark, the jackpot, the meters of each tier, each value of the state and each count} (view_reply)
 -- Invariants: changes nothing.
 -- Cost: O(tiers).
 -- needs: state tiers voided_rows held view_reply

@@ -3,7 +3,7 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 list from the ticket after this number  3 most tickets, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the page, each ticket} (collected_reply.lua)
+--       {'ok', mark, the page, each ticket} (collected_reply)
 -- Invariants: changes nothing.
 -- Cost: O(log n + most tickets).
 -- needs: state collected_reply

@@ -1,6 +1,6 @@
 -- Shared by visit.lua: the places of a room in memory, read once, and each change that a place can have.
 --
--- Part of a script, after state.lua and record.lua. Every function here takes a step first. A step is a table:
+-- Part of a script, after state.lua and `record`. Every function here takes a step first. A step is a table:
 --   state, at, retention   the room's state, its time in ms, how long ended records are kept
 --   opened, opens          whether the room has opened; when it opens or opened, in room time
 --   moved, put_back        ms since the highest time kept; whether Redis' clock was set back since

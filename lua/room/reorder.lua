@@ -6,7 +6,7 @@
 --       4.. ticket, score, ... of the tickets with the next numbers, in order; the scores are negative
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'nonce', mark} the room has another nonce by now
---       {'ok', mark, ...} (reorder_reply.lua); if others have ordered some, `ordered` differs from ARGV[3], and the
+--       {'ok', mark, ...} (reorder_reply); if others have ordered some, `ordered` differs from ARGV[3], and the
 --        caller goes on from there
 -- Invariants: in order, each ticket once. Until the last one has its order nobody is admitted (step.lua). Tickets of
 -- users who joined again are not on the list, so they stand after all tickets on it. Runs when memory is full.

@@ -3,7 +3,7 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 list from the pass after this number  3 most passes, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the page, each revoked pass} (revoked_reply.lua)
+--       {'ok', mark, the page, each revoked pass} (revoked_reply)
 -- Invariants: numbers only grow, unless Redis lost some. Such a loss moves `hold`: a caller that sees another hold than
 -- before reads all again, from 0. Expired passes may be missing. Changes nothing.
 -- Cost: O(log n + most passes).

@@ -3,7 +3,7 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, values of the room} (view_reply.lua)
+--       {'ok', mark, values of the room} (view_reply)
 -- Invariants: changes nothing. So due places that no step has ended yet count as before.
 -- Cost: O(1).
 -- needs: state decides view_reply

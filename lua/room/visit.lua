@@ -8,7 +8,7 @@
 --       7.. the ticket of each visit; for a join, the ticket to make, new and random
 --       then user, order and nonce of each join: the order is its score before the opening, negative, under that nonce
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, values of the room, and of the answer to each visit} (visit_reply.lua)
+--       {'ok', mark, values of the room, and of the answer to each visit} (visit_reply)
 -- Invariants: read, decide, then write. After each admission `active` has at most `capacity` sessions, including ended
 -- ones that no step has dropped yet. Nobody is admitted before a user in front. A user has one ticket that waits or is
 -- in, and a join finds it. Every repeat is safe: a join whose ticket exists is answered by its record, even an ended

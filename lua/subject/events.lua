@@ -1,6 +1,8 @@
 -- Shared by every script of a subject with a stream of events (jackpot, coupon, room): numbers, the mark, the event.
 --
--- Part of a script: the compiler puts it in front. In all scripts, ARGV[1] is the highest mark that the caller has
+-- Part of a script: it is in front of all others. What a script needs and no file has is made from a declaration in Rust
+-- when the service starts: `event/<type>`, `<name>_reply`, records and packed values (docs/reference/events.md and
+-- redis-values.md; crates/core/src/wire/lua.rs). In all scripts, ARGV[1] is the highest mark that the caller has
 -- seen. Every reply has the mark second.
 --
 -- The mark is restores * 2^40 + n, below 2^53; n is the number of the last event. So a Redis restored from the ledger
@@ -172,10 +174,9 @@ local function size(length)
   return text
 end
 
--- Numbers the event of this call. Returns its id, and its number as text. The functions that append events call it;
--- they are generated from their declarations, one in each file of the folders `event`. To append the event is the first
--- write of every script, because it is the only one that can fail: Redis refuses an id that does not grow. Then nothing
--- has been written.
+-- Numbers the event of this call. Returns its id, and its number as text. The functions that append events call it: of
+-- each type one, `append_<type>`, needed as `event/<type>`. To append the event is the first write of every script,
+-- because it is the only one that can fail: Redis refuses an id that does not grow. Then nothing has been written.
 --
 -- The id is <seq>-<n>. So the sequence finds the event of an entry or an issue, and the number is a reader's place.
 -- An event is one field, `e`: names and values in turn, each as `<length>:<bytes>`. So a value may have any bytes, and

@@ -1,7 +1,7 @@
 -- Shared by the scripts that keep values packed: several values in one text, as MessagePack, one after the other.
 --
 -- Part of a script, after events.lua. The first value is the number of the layout, its format. Readers and writers of
--- each layout are generated from its declaration. A packed integer is exact, and so is a double below 2^53.
+-- each layout are made from its declaration. A packed integer is exact, and so is a double below 2^53.
 
 local MAX_TEXT = 1048576 -- longest text of a packed value, bytes: far more than any has
 local MAX_KEPT = 512 -- texts of a layout that a function keeps unpacked, some 2 KB each

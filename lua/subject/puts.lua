@@ -45,7 +45,7 @@ local function refused_creation(put, ended)
   return nil
 end
 
--- Returns the reply to the PUT with this nonce (put_reply.lua), or nil if it is not in the list `put.puts`.
+-- Returns the reply to the PUT with this nonce (put_reply), or nil if it is not in the list `put.puts`.
 local function repeated_put(state, put)
   local outcome, version = string.match(';' .. put.puts, ';' .. put.nonce .. ' (%l+) (%d+);')
   return outcome and put_reply(outcome, mark(state), { version = version })

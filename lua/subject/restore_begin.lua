@@ -4,7 +4,7 @@
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none
 --       3 the last decision about the emergency stop, "order reason", '' for none: the subject obeys it from its
 --         restore on, unless it has obeyed a later one
--- Reply {'ok', mark, ...} begun (restore_begin_reply.lua)
+-- Reply {'ok', mark, ...} begun (restore_begin_reply)
 --       {'changed', mark} Redis has another mark than the caller saw: nothing was done
 -- Invariants: one restore runs at a time, and the newest token owns it. Any other restore may take over one that did
 -- not end. The script deletes what Redis had, so the caller holds the stream's lease and has read all events.

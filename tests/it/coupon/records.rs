@@ -4,6 +4,7 @@ use jackpot::coupon::code::Code;
 use jackpot::coupon::metadata::{Asker, Metadata};
 use jackpot::coupon::record::{Issue, Record, Redemption, State, Take};
 use jackpot::coupon::redemption::Reference;
+use jackpot::coupon::scripts::LUA;
 use jackpot_core::ids::{Id, PersonId};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -47,11 +48,7 @@ return out
 
 /// What Lua makes of these texts.
 async fn again(texts: &[String]) -> Vec<String> {
-    let source = [
-        include_str!("../../../lua/coupon/read_request.lua"),
-        include_str!("../../../lua/coupon/write_request.lua"),
-        AGAIN,
-    ];
+    let source = [LUA.text("read_request"), LUA.text("write_request"), AGAIN];
     let fixture = CouponFixture::with(&json!({})).await;
     let mut call = redis::cmd("EVAL");
     fixture.raw(call.arg(source.join("\n")).arg(0).arg(texts)).await

@@ -1,16 +1,14 @@
-//! The functions of Lua that append events, and the reference of events, follow from the declarations.
+//! The reference of events follows from the declarations, and no script appends one in another way.
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use jackpot::ledger::events::Envelope;
 use jackpot::ledger::skipped;
 use jackpot::{coupon, jackpot as jackpots, room};
 use jackpot_core::wire::declared::{EventPart as _, Events};
-use jackpot_core::wire::{lua, page};
+use jackpot_core::wire::page;
 
-use super::{files_below, hold, hold_file, top};
-use crate::subject::toy;
+use super::{files_below, hold, top};
 
 /// The first lines of the page.
 const HEADING: &str = "# Events of the streams
@@ -29,7 +27,7 @@ const AFTER: &str = "
 The id in the Redis stream is `<sequence>-<n>`. There an event is one field, `e`: names and values in turn, each as
 `<length>:<bytes>`; the length is in bytes. Values of several parts within a field, such as `Claim` and `Run`, and
 lists of them: [values in Redis](redis-values.md). What is hashed or exported: [formats](formats.md). The events are
-declared in `crates/*/src/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
+declared in `crates/*/src/ledger/event.rs`. This page and the functions that append them are made from that.
 ";
 
 /// The text about skipped events, before their table.
@@ -50,43 +48,16 @@ gets its receipt when its player can be read from the event; its record, and so 
 case.
 ";
 
-/// Holds the files of a folder to the functions that append the declared events, one in each, and nothing else.
-fn hold_writers<E: Events>(folder: &str, source: &str) {
-    let mut names = BTreeSet::new();
-    for shape in E::shapes().iter().filter(|shape| shape.kind != skipped::TYPE) {
-        let name = format!("{folder}/{}.lua", shape.kind);
-        hold_file(&name, &(lua::heading(source) + &lua::event(shape, &E::common())));
-        names.insert(top().join(name));
-    }
-    let found = files_below(&top().join(folder), "lua")
-        .into_iter()
-        .collect::<BTreeSet<_>>();
-    assert_eq!(found, names, "{folder} has a file for each declared event and no other");
-}
-
-#[test]
-fn each_event_is_appended_by_the_function_of_its_declaration() {
-    hold_writers::<jackpots::ledger::event::Kind>("lua/jackpot/event", "crates/jackpot/src/ledger/event.rs");
-    hold_writers::<coupon::ledger::event::Kind>("lua/coupon/event", "crates/coupon/src/ledger/event.rs");
-    hold_writers::<room::ledger::event::Kind>("lua/room/event", "crates/room/src/ledger/event.rs");
-    hold_writers::<toy::ledger::Event>("tests/it/subject/lua/event", "tests/it/subject/toy/ledger.rs");
-}
-
 /// It appends the event that the caller wrote: `jackpot::expected` compares that one with the event of `enter`.
 const EXPECTED: &str = "enter_expected.lua";
 
 #[test]
-fn no_other_lua_appends_to_a_stream() {
+fn no_lua_by_hand_appends_to_a_stream() {
     let appends: Vec<_> = files_below(&top().join("lua"), "lua")
         .into_iter()
         .filter(|file| fs::read_to_string(file).expect("a script").contains("'XADD'"))
         .collect();
-    assert!(appends.len() > 20, "{appends:?}");
-    let by_hand: Vec<_> = appends
-        .iter()
-        .filter(|file| !file.to_string_lossy().contains("/event/") && !file.ends_with(EXPECTED))
-        .collect();
-    assert!(by_hand.is_empty(), "{by_hand:?}");
+    assert!(matches!(&appends[..], [one] if one.ends_with(EXPECTED)), "{appends:?}");
 }
 
 /// The part of the page about a capability.

@@ -2,7 +2,7 @@
 //!
 //! [`event_types!`](crate::event_types) declares the types of a stream, and [`event_fields!`](crate::event_fields) fields that
 //! belong together. From them follow the typed reader in Rust, the function that appends the event in Lua
-//! ([`lua`](super::lua)) and the reference of events. A test compares both with the committed files.
+//! ([`lua`](super::lua)) and the reference of events, which a test compares with the committed page.
 
 use std::ops::Deref;
 

@@ -1,8 +1,8 @@
 //! One declaration of each value that Rust and Lua exchange: its fields with names, types and meanings.
 //!
 //! [`record!`](crate::record) declares a text that Redis keeps: the Rust type, its reader and its writer. [`lua`] makes the
-//! reader and the writer in Lua from the same declaration, and [`page`] the reference. A test compares both with the
-//! committed files, so that no side can differ. What scripts reply is declared in the same way, by
+//! reader and the writer in Lua from the same declaration when the service starts, and [`page`] the reference. So no side can
+//! differ. What scripts reply is declared in the same way, by
 //! `jackpot_kernel::reply`.
 //!
 //! A record is fields between single spaces, or between another character. A record of several kinds begins with a

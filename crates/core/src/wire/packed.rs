@@ -6,7 +6,6 @@
 
 use std::fmt::Write as _;
 
-use super::lua::comment;
 use super::page::paragraph;
 
 /// What a field holds.
@@ -130,9 +129,7 @@ macro_rules! packed {
 #[must_use]
 pub fn lua(shape: &PackedShape) -> String {
     let (name, constant) = (shape.name, shape.name.to_uppercase());
-    let mut lua = String::from("--\n");
-    comment(&mut lua, &paragraph(shape.doc));
-    let _ = writeln!(lua, "\nlocal {constant}_FORMAT = {}", shape.format);
+    let mut lua = format!("local {constant}_FORMAT = {}\n", shape.format);
     if shape.each.is_empty() {
         read_table(&mut lua, shape, &constant);
     } else {
@@ -140,7 +137,7 @@ pub fn lua(shape: &PackedShape) -> String {
     }
     let _ = writeln!(
         lua,
-        "\nlocal function write_{name}(values{}",
+        "local function write_{name}(values{}",
         if shape.each.is_empty() { ")" } else { ", list)" }
     );
     if shape.each.is_empty() {
@@ -174,7 +171,7 @@ fn read_table(lua: &mut String, shape: &PackedShape, constant: &str) {
     let end = first_list + lists - 1;
     let _ = writeln!(
         lua,
-        "\nlocal function check_{name}(list)\n  check_whole(list, {FIRST}, {})",
+        "local function check_{name}(list)\n  check_whole(list, {FIRST}, {})",
         first_text - 1
     );
     let _ = writeln!(lua, "  check_texts(list, {first_text}, {})", first_list - 1);
@@ -186,7 +183,7 @@ fn read_table(lua: &mut String, shape: &PackedShape, constant: &str) {
             _ => row.len().to_string(),
         };
         let at = first_list + i;
-        let _ = writeln!(lua, "  for _, row in ipairs(list[{at}]) do -- {}", field.name);
+        let _ = writeln!(lua, "  for _, row in ipairs(list[{at}]) do");
         let _ = writeln!(
             lua,
             "    check_texts(row, 1, {})\n    check_whole(row, {first}, {last})\n  end",
@@ -195,23 +192,23 @@ fn read_table(lua: &mut String, shape: &PackedShape, constant: &str) {
     }
     let _ = write!(
         lua,
-        "end\n\nlocal function unpack_{name}(text)\n  local list = unpacked(text, {constant}_FORMAT, '{name}')\n  \
+        "end\nlocal function unpack_{name}(text)\n  local list = unpacked(text, {constant}_FORMAT, '{name}')\n  \
          must(#list == {end} and pcall(check_{name}, list) or nil, 'JP_DAMAGED {name}')\n  return {{\n"
     );
     for (i, field) in shape.fields.iter().enumerate() {
         let _ = writeln!(lua, "    {} = list[{}],", field.name, FIRST + i);
     }
+    // What texts hold that were read: each is unpacked once. A value that is set hides the one of the text, which nobody changes.
     let _ = write!(
         lua,
-        "  }}\nend\n\n-- What texts hold that were read: each is unpacked once. Nobody changes what is kept.\nlocal kept_{name}, \
-         count_{name} = {{}}, 0\n\n-- A table with the values of the text. A value that is set hides the one of the text.\nlocal \
-         function read_{name}(text)\n  local of_text = kept_{name}[text]\n  if not of_text then\n    of_text = {{ __index = \
+        "  }}\nend\nlocal kept_{name}, count_{name} = {{}}, 0\nlocal function read_{name}(text)\n  local of_text = kept_{name}[text]\n  if not of_text then\n    of_text = {{ __index = \
          unpack_{name}(text) }}\n    if count_{name} == MAX_KEPT then\n      kept_{name}, count_{name} = {{}}, 0\n    end\n    \
          kept_{name}[text], count_{name} = of_text, count_{name} + 1\n  end\n  return setmetatable({{}}, of_text)\nend\n"
     );
 }
 
-/// The reader of a layout with rows: the list, and a reader of a row.
+/// The reader of a layout with rows: the list with the fields, then the rows; the list of a subject without rows; and a reader
+/// of the row at a place of the list, which ends the script with the error `what` if it is damaged.
 fn read_list(lua: &mut String, shape: &PackedShape, constant: &str) {
     let name = shape.name;
     let all_whole = |fields: &[PackedField]| fields.iter().all(|field| field.packs == Packs::Whole);
@@ -221,33 +218,25 @@ fn read_list(lua: &mut String, shape: &PackedShape, constant: &str) {
         "integers, then rows of a name and integers"
     );
     let (first, width) = (shape.first_row(), shape.each.len());
+    // The place of the first row in the list, and the fields of a row.
+    let names: Vec<_> = shape.each.iter().map(|field| format!("'{}'", field.name)).collect();
     let _ = writeln!(
         lua,
-        "local {constant}_FIRST, {constant}_WIDTH = {first}, {width} -- place of the first row in the list; fields of a row"
+        "local {constant}_FIRST, {constant}_WIDTH = {first}, {width}\nlocal {constant}_FIELDS = {{ {} }}",
+        names.join(", ")
     );
-    let _ = writeln!(lua, "local {constant}_FIELDS = {{");
-    for field in shape.each {
-        let _ = writeln!(lua, "  '{}', -- {}", field.name, paragraph(field.doc));
-    }
-    let head = shape.fields.iter().enumerate();
-    let head = head
-        .map(|(i, field)| format!("`{}` at {}", field.name, FIRST + i))
-        .collect::<Vec<_>>()
-        .join(", ");
     let zeros = ", 0".repeat(shape.fields.len());
     let _ = write!(
         lua,
-        "}}\n\n-- The list of a subject without rows.\nlocal function new_{name}()\n  return {{ true, {constant}_FORMAT{zeros} }}\nend\n\n\
-         -- Unpacks the text into a list: {head}, then the rows.\nlocal function read_{name}(text)\n  local list = unpacked(text, \
-         {constant}_FORMAT, '{name}')\n  local is_whole = pcall(check_whole, list, {FIRST}, {})\n  must(is_whole and (#list - {}) % \
-         {width} == 0 or nil, 'JP_DAMAGED {name}')\n  return list\nend\n\n",
+        "local function new_{name}()\n  return {{ true, {constant}_FORMAT{zeros} }}\nend\nlocal function read_{name}(text)\n  \
+         local list = unpacked(text, {constant}_FORMAT, '{name}')\n  local is_whole = pcall(check_whole, list, {FIRST}, {})\n  must(is_whole and (#list - {}) % \
+         {width} == 0 or nil, 'JP_DAMAGED {name}')\n  return list\nend\n",
         first - 1,
         first - 1
     );
     let _ = write!(
         lua,
-        "-- The row that begins at this place of the list. `what`: of the error if it is damaged.\nlocal function \
-         {name}_row(list, at, what)\n  must(pcall(check_whole, list, at + 1, at + {}) or nil, what)\n  return {{\n",
+        "local function {name}_row(list, at, what)\n  must(pcall(check_whole, list, at + 1, at + {}) or nil, what)\n  return {{\n",
         width - 1
     );
     for (i, field) in shape.each.iter().enumerate() {
@@ -322,7 +311,7 @@ mod tests {
             "local THING_FORMAT = 7",
             "check_whole(list, 3, 3)",
             "check_texts(list, 4, 4)",
-            "for _, row in ipairs(list[5]) do -- three",
+            "for _, row in ipairs(list[5]) do",
             "check_whole(row, 2, row[2] and 2 or 1)",
             "must(#list == 5 and pcall(check_thing, list) or nil, 'JP_DAMAGED thing')",
             "three = list[5],",

@@ -4,12 +4,16 @@
 use std::sync::LazyLock;
 
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::lua;
 
 use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::CouponKeys;
-use jackpot_kernel::store::{Call, Folder, Script};
-use jackpot_kernel::subject::{self, Declared, Reply, reply, reply_part, run, run_here};
+use jackpot_kernel::store::{Call, Folder, Made, Script};
+use jackpot_kernel::subject::{self, Declared, Reply, lua_of, reply, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
+
+use crate::ledger::event::{Kind, Line};
+use crate::record::{Record, UserIssue};
 
 mod answers;
 mod issue;
@@ -34,16 +38,26 @@ pub use serve::{MAX_TAKEN, Serve, Served, Taken, serve};
 pub use void::{Voided, void};
 
 /// The files of its scripts. Each says which others it needs.
-pub const LUA: Folder = Folder {
+pub static LUA: Folder = Folder {
     files: lua_files!("../../lua/coupon", "":
-        "answered_reply" "asker" "checkpoint" "dead" "dead_reply" "decide" "define" "define_reply" "emergency"
-        "event/checkpoint" "event/define" "event/emergency" "event/issue" "event/redeem" "event/redrive"
-        "event/restore" "event/retention" "event/retire" "event/serve" "event/status" "event/void" "issue" "lines"
-        "lookup" "read_request" "record" "redeem" "redrive" "restore_end" "retire" "retire_reply" "serve"
-        "serve_reply" "state" "status" "user_issue" "view" "view_reply" "void" "write_request"
+        "asker" "checkpoint" "dead" "decide" "define" "emergency" "issue" "lookup" "record" "redeem" "redrive"
+        "restore_end" "retire" "serve" "state" "status" "view" "void"
     ),
-    shared: subject::LUA,
+    made: &MADE,
+    shared: Some(&subject::LUA),
 };
+
+/// What follows from its declarations.
+static MADE: LazyLock<Made> = LazyLock::new(|| {
+    let records = [
+        ("read_request", lua::record_reader(&Record::shape())),
+        ("write_request", lua::record_writers(&Record::shape())),
+        ("user_issue", lua::record_list(&UserIssue::shape())),
+        ("lines", lua::record_writers(&Line::shape())),
+    ];
+    let records = records.into_iter().map(|(name, text)| (name.to_owned(), text));
+    records.chain(lua::events::<Kind>()).chain(lua_of(declared())).collect()
+});
 
 static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_define", "", "define"));
 static ISSUE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_issue", "", "issue"));
@@ -67,49 +81,43 @@ static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_resto
 pub fn declared() -> [Declared; 6] {
     let answering = "`coupon_issue`, `coupon_serve`, `coupon_void`, `coupon_redeem`, `coupon_redrive`, `coupon_lookup`";
     [
-        Declared::new(
-            "lua/coupon/answered_reply.lua",
-            "crates/coupon/src/scripts/answers.rs",
-            [
+        (
+            "answered_reply",
+            vec![
                 reply_part::<answers::Answered>(answering, "answered"),
                 reply_part::<answers::Detail>(answering, "detail"),
             ],
         ),
-        Declared::new(
-            "lua/coupon/serve_reply.lua",
-            "crates/coupon/src/scripts/serve.rs",
-            [
+        (
+            "serve_reply",
+            vec![
                 reply::<serve::Stepped>("`coupon_serve`", "stepped", "ok"),
                 reply_part::<serve::Taken>("`coupon_serve`", "taken"),
                 reply::<serve::Leased>("`coupon_serve`", "leased", "held"),
             ],
         ),
-        Declared::new(
-            "lua/coupon/retire_reply.lua",
-            "crates/coupon/src/scripts/retire.rs",
-            [
+        (
+            "retire_reply",
+            vec![
                 reply::<retire::Raised>("`coupon_retire`", "raised", "raised"),
                 reply::<retire::NotOver>("`coupon_retire`", "not_over", "not-over"),
                 reply::<retire::Queued>("`coupon_retire`", "queued", "line"),
             ],
         ),
-        Declared::new(
-            "lua/coupon/define_reply.lua",
-            "crates/coupon/src/scripts/operate.rs",
-            [reply::<operate::Below>("`coupon_define`", "below", "below")],
+        (
+            "define_reply",
+            vec![reply::<operate::Below>("`coupon_define`", "below", "below")],
         ),
-        Declared::new(
-            "lua/coupon/view_reply.lua",
-            "crates/coupon/src/scripts/read.rs",
-            [
+        (
+            "view_reply",
+            vec![
                 reply::<read::Viewed>("`coupon_view`", "viewed", "ok"),
                 reply_part::<read::Told>("`coupon_view`", "told"),
             ],
         ),
-        Declared::new(
-            "lua/coupon/dead_reply.lua",
-            "crates/coupon/src/scripts/read.rs",
-            [
+        (
+            "dead_reply",
+            vec![
                 reply::<read::Letters>("`coupon_dead`", "letters", "ok"),
                 reply_part::<read::Letter>("`coupon_dead`", "letter"),
             ],

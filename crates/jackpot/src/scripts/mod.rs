@@ -21,6 +21,7 @@ mod enter_batch;
 mod enter_expected;
 mod finish;
 mod lookup;
+mod made;
 mod operate;
 pub mod packed;
 mod read;
@@ -44,6 +45,7 @@ pub use enter_expected::{ExpectedCall, enter_expected};
 pub use finish::{Finished, claim, finish};
 pub use jackpot_kernel::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use lookup::{Found, lookup};
+use made::MADE;
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, cycles, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
@@ -57,24 +59,16 @@ pub use transfer::{
 pub use withdraw::{Withdrawn, withdraw};
 
 /// The files of its scripts. Each says which others it needs.
-pub const LUA: Folder = Folder {
+pub static LUA: Folder = Folder {
     files: lua_files!("../../lua/jackpot", "":
-        "adjust" "adjust_reply" "adjustment" "amount_row" "approve_limit" "approve_limit_reply" "batch"
-        "batch_reply" "call_fields" "cancel" "changes" "checkpoint" "claim" "claims" "contributed" "coupon" "cycles"
-        "define" "define_reply" "digest" "early_cancel" "emergency" "enter" "enter_batch" "enter_expected"
-        "enter_reply" "entering" "epoch" "event/adjust" "event/approval" "event/ask" "event/cancel"
-        "event/checkpoint" "event/claim" "event/define" "event/emergency" "event/enter" "event/expect"
-        "event/finish" "event/give" "event/payout" "event/receive" "event/release" "event/restore" "event/retention"
-        "event/reverse" "event/rotate" "event/status" "event/withdraw" "exactly" "find_record" "finish" "held"
-        "hold" "in_run" "kept" "leaving" "limit" "lookup" "lookup_batch" "lookup_reply" "moved" "opening" "pending"
-        "pending_record" "pending_reply" "read_batch" "read_call" "read_pending" "record" "refusal" "replaced"
-        "restore_end" "restore_end_reply" "reversal" "reverse" "reverse_reply" "rooms" "rotate" "rotate_reply"
-        "runs" "settle" "settle_reply" "settled_reply" "stake_rows" "state" "status" "take" "tier_rows" "tiers"
-        "transfer" "transfer_expect" "transfer_give" "transfer_parts" "transfer_receive" "transfer_release"
-        "transfer_reply" "two_owners" "values" "view" "view_reply" "voided" "voided_rows" "withdraw" "write_batch"
-        "write_call" "write_entry"
+        "adjust" "approve_limit" "batch" "cancel" "checkpoint" "claim" "coupon" "cycles" "define" "digest" "emergency"
+        "enter" "enter_batch" "enter_expected" "entering" "exactly" "find_record" "finish" "held" "kept" "limit"
+        "lookup" "lookup_batch" "opening" "pending" "pending_record" "record" "refusal" "restore_end" "reverse" "rooms"
+        "rotate" "settle" "stake_rows" "state" "status" "take" "tier_rows" "tiers" "transfer_expect" "transfer_give"
+        "transfer_parts" "transfer_receive" "transfer_release" "two_owners" "view" "voided_rows" "withdraw"
     ),
-    shared: subject::LUA,
+    made: &MADE,
+    shared: Some(&subject::LUA),
 };
 
 static ENTER: LazyLock<Script> = LazyLock::new(|| LUA.script("enter", "", "enter"));
@@ -118,25 +112,22 @@ pub fn declared() -> Vec<Declared> {
 /// Of reads, of scripts that take and end entries, and of those that run by themselves.
 fn of_entries() -> [Declared; 6] {
     [
-        Declared::new(
-            "lua/jackpot/view_reply.lua",
-            "crates/jackpot/src/scripts/read.rs",
-            [
+        (
+            "view_reply",
+            vec![
                 reply::<read::Viewed>("`view`", "viewed", "ok"),
                 reply::<read::OtherVersion>("`view`", "other_version", "stale"),
                 reply_part::<read::TierMeters>("`view`", "tier_meters"),
                 reply_part::<read::HeldValue>("`view`", "held"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/restore_end_reply.lua",
-            "crates/kernel/src/subject/restore.rs",
-            [reply::<Early>("`restore_end`", "begin_later", "early")],
+        (
+            "restore_end_reply",
+            vec![reply::<Early>("`restore_end`", "begin_later", "early")],
         ),
-        Declared::new(
-            "lua/jackpot/enter_reply.lua",
-            "crates/jackpot/src/scripts/enter.rs",
-            [
+        (
+            "enter_reply",
+            vec![
                 reply_any::<enter::TakenFrom>(
                     "`enter`",
                     "entered",
@@ -145,25 +136,22 @@ fn of_entries() -> [Declared; 6] {
                 reply_part::<enter::Said>("`enter`", "said"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/batch_reply.lua",
-            "crates/jackpot/src/scripts/enter_batch.rs",
-            [
+        (
+            "batch_reply",
+            vec![
                 reply::<enter_batch::Taken>("`enter_batch`, `lookup_batch`", "taken", "ok"),
                 reply_part::<enter_batch::Winner>("`enter_batch`, `lookup_batch`", "winner"),
                 reply::<enter_batch::SplitAt>("`enter_batch`", "split", "split"),
                 reply::<enter_batch::CancelledBefore>("`enter_batch`", "cancelled", "cancelled"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/settled_reply.lua",
-            "crates/jackpot/src/scripts/finish.rs",
-            [reply::<finish::Settled>("`claim`, `coupon`, `finish`", "settled", "ok")],
+        (
+            "settled_reply",
+            vec![reply::<finish::Settled>("`claim`, `coupon`, `finish`", "settled", "ok")],
         ),
-        Declared::new(
-            "lua/jackpot/rotate_reply.lua",
-            "crates/jackpot/src/scripts/rotate.rs",
-            [
+        (
+            "rotate_reply",
+            vec![
                 reply::<rotate::Opened>("`rotate`", "opened", "ok"),
                 reply::<rotate::Raised>("`rotate`", "raised", "raised"),
                 reply::<rotate::Early>("`rotate`", "early", "early"),
@@ -175,63 +163,52 @@ fn of_entries() -> [Declared; 6] {
 /// Of operators' requests, and of look-ups.
 fn of_operators() -> [Declared; 8] {
     [
-        Declared::new(
-            "lua/jackpot/adjust_reply.lua",
-            "crates/jackpot/src/scripts/adjust.rs",
-            [
+        (
+            "adjust_reply",
+            vec![
                 reply_any::<adjust::Done>("`adjust`", "adjusted", "ok, same, held, waits, withdrawn"),
                 reply::<adjust::Below>("`adjust`", "below", "below-zero"),
                 reply::<adjust::Above>("`adjust`", "above", "above-cap"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/reverse_reply.lua",
-            "crates/jackpot/src/scripts/reverse.rs",
-            [reply_any::<reverse::Done>("`reverse`", "reversed", "ok, same, other")],
+        (
+            "reverse_reply",
+            vec![reply_any::<reverse::Done>("`reverse`", "reversed", "ok, same, other")],
         ),
-        Declared::new(
-            "lua/jackpot/transfer_reply.lua",
-            "crates/jackpot/src/scripts/transfer.rs",
-            [
+        (
+            "transfer_reply",
+            vec![
                 reply_any::<transfer::Parts>("`transfer_give`", "given", "ok, same, held, waits, withdrawn"),
                 reply::<transfer::Held>("`transfer_give`", "holds", "holds"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/settle_reply.lua",
-            "crates/jackpot/src/scripts/settle.rs",
-            [reply::<settle::Later>("`settle`", "later", "later")],
+        (
+            "settle_reply",
+            vec![reply::<settle::Later>("`settle`", "later", "later")],
         ),
-        Declared::new(
-            "lua/jackpot/approve_limit_reply.lua",
-            "crates/jackpot/src/scripts/approve_limit.rs",
-            [reply_any::<approve_limit::InForce>(
+        (
+            "approve_limit_reply",
+            vec![reply_any::<approve_limit::InForce>(
                 "`approve_limit`",
                 "approved",
                 "ok, same",
             )],
         ),
-        Declared::new(
-            "lua/jackpot/define_reply.lua",
-            "crates/jackpot/src/scripts/operate.rs",
-            [
+        (
+            "define_reply",
+            vec![
                 reply::<operate::Removed>("`define`", "removed", "tier-removed"),
                 reply::<operate::Kept>("`define`", "kept", "currency"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/pending_reply.lua",
-            "crates/jackpot/src/scripts/read.rs",
-            [
+        (
+            "pending_reply",
+            vec![
                 reply::<read::Looked>("`pending`", "looked", "ok"),
                 reply_part::<read::Unsettled>("`pending`", "unsettled"),
             ],
         ),
-        Declared::new(
-            "lua/jackpot/lookup_reply.lua",
-            "crates/jackpot/src/scripts/lookup.rs",
-            [reply::<lookup::Looked>("`lookup`", "found", "ok")],
-        ),
+        ("lookup_reply", vec![reply::<lookup::Looked>("`lookup`", "found", "ok")]),
     ]
 }
 

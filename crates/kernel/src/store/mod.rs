@@ -41,7 +41,7 @@ pub use embedded::{EmbeddedError, program as embedded_program};
 pub use error::{Outcome, StoreError};
 pub use health::Health;
 pub use open::OpenError;
-pub use script::{Call, Folder, Script};
+pub use script::{Call, Folder, Made, Script};
 
 use dispatch::{Dispatcher, Request};
 use embedded::Embedded;

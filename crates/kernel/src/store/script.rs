@@ -8,7 +8,7 @@ mod folder;
 #[cfg(debug_assertions)]
 mod mutant;
 
-pub use folder::Folder;
+pub use folder::{Folder, Made};
 
 /// A script: its name, and its source in the two forms in which Redis takes it. Both are made once.
 ///

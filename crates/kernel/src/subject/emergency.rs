@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::engine::Operated;
-use super::{MaybeScript as _, Registry, Reply, SHARED, ScriptError, index};
+use super::{LUA, MaybeScript as _, Registry, Reply, ScriptError, index};
 use crate::store::keys::EMERGENCY;
 use crate::store::{Call, Script, Store};
 
 static DECISION: LazyLock<Script> =
-    LazyLock::new(|| SHARED.script("emergency_decision", "allow-oom", "subject/emergency_decision"));
+    LazyLock::new(|| LUA.script("emergency_decision", "allow-oom", "subject/emergency_decision"));
 
 /// A decision of an operator: everything stops, or takes requests again.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,8 +36,10 @@ pub use quiet::Quiet;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{EVENT, EventText, MAX_EVENTS, Tail, TailWish, tail};
-pub use values::{At, Declared, Packed, Part, Values, reply, reply_any, reply_part};
+pub use values::{At, Declared, Packed, Part, Values, lua_of, reply, reply_any, reply_part};
 pub use wanted::Wanted;
+
+use std::sync::LazyLock;
 
 use jackpot_core::mark::Mark;
 use jackpot_core::unreadable::Unreadable;
@@ -45,37 +47,35 @@ use redis::Value;
 use thiserror::Error;
 
 use crate::random::{self, RandomError};
-use crate::store::{Call, Folder, Script, Store, StoreError};
+use crate::store::{Call, Folder, Made, Script, Store, StoreError};
 
 /// The Lua that the scripts of all kinds share.
-pub const LUA: &[(&str, &str)] = crate::lua_files!("../../lua/subject", "subject/":
-    "checkpoint" "emergency" "emergency_decision" "event_fields" "events" "name_store" "packed" "put_reply" "puts"
-    "restore_begin" "restore_begin_reply" "restore_records" "restored" "sent" "status" "tail"
-);
-
-/// Scripts that are the same for all kinds.
-const SHARED: Folder = Folder {
-    files: LUA,
-    shared: &[],
+pub static LUA: Folder = Folder {
+    files: crate::lua_files!("../../lua/subject", "subject/":
+        "checkpoint" "emergency" "emergency_decision" "event_fields" "events" "name_store" "packed" "puts"
+        "restore_begin" "restore_records" "restored" "sent" "status" "tail"
+    ),
+    made: &MADE,
+    shared: None,
 };
+
+static MADE: LazyLock<Made> = LazyLock::new(|| lua_of(declared()).collect());
 
 /// The declared replies of the scripts of all capabilities.
 #[must_use]
 pub fn declared() -> [Declared; 2] {
     [
-        Declared::new(
-            "lua/subject/put_reply.lua",
-            "crates/kernel/src/subject/operate.rs",
-            [reply_any::<operate::Version>(
+        (
+            "subject/put_reply",
+            vec![reply_any::<operate::Version>(
                 "`define`",
                 "put",
                 "created, changed, waits, same",
             )],
         ),
-        Declared::new(
-            "lua/subject/restore_begin_reply.lua",
-            "crates/kernel/src/subject/restore.rs",
-            [reply::<restore::Begun>("`restore_begin`", "begun", "ok")],
+        (
+            "subject/restore_begin_reply",
+            vec![reply::<restore::Begun>("`restore_begin`", "begun", "ok")],
         ),
     ]
 }

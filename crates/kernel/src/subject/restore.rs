@@ -9,10 +9,10 @@ use crate::reply;
 use crate::store::{Call, Script, Store};
 
 use super::emergency::Decision;
-use super::{SHARED, ScriptError, run};
+use super::{LUA, ScriptError, run};
 
-static BEGIN: LazyLock<Script> = LazyLock::new(|| SHARED.script("restore_begin", "allow-oom", "subject/restore_begin"));
-static RECORDS: LazyLock<Script> = LazyLock::new(|| SHARED.script("restore_records", "", "subject/restore_records"));
+static BEGIN: LazyLock<Script> = LazyLock::new(|| LUA.script("restore_begin", "allow-oom", "subject/restore_begin"));
+static RECORDS: LazyLock<Script> = LazyLock::new(|| LUA.script("restore_records", "", "subject/restore_records"));
 
 /// Most pairs of one call. It bounds the work to a millisecond, and stays within the stack of `unpack`.
 pub const MAX_PAIRS: usize = 1_000;

@@ -10,9 +10,9 @@ use redis::Value;
 use crate::store::keys::StreamKeys;
 use crate::store::{Call, Script, Store};
 
-use super::{SHARED, ScriptError, run};
+use super::{LUA, ScriptError, run};
 
-static TAIL: LazyLock<Script> = LazyLock::new(|| SHARED.script("tail", "allow-oom", "subject/tail"));
+static TAIL: LazyLock<Script> = LazyLock::new(|| LUA.script("tail", "allow-oom", "subject/tail"));
 
 /// Most events of one call. Each may hold as many entries as a call of `enter` takes.
 pub const MAX_EVENTS: usize = 1_000;

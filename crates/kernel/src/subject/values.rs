@@ -4,7 +4,7 @@
 use std::ops::Deref;
 
 use jackpot_core::mark::Mark;
-use jackpot_core::wire::{Field, FieldShape, Head, ReplyShape};
+use jackpot_core::wire::{Field, FieldShape, Head, ReplyShape, lua};
 use redis::Value;
 
 use super::Marked;
@@ -111,25 +111,15 @@ impl Part for Packed {
     }
 }
 
-/// Replies of a capability, and the files of the functions in Lua that make them.
-#[derive(Debug)]
-pub struct Declared {
-    /// The generated file.
-    pub lua: &'static str,
-    /// The file of the declarations.
-    pub source: &'static str,
-    pub replies: Vec<ReplyShape>,
-}
+/// Replies of a script, or of several. A file of Lua needs the functions that make them by this name.
+pub type Declared = (&'static str, Vec<ReplyShape>);
 
-impl Declared {
-    #[must_use]
-    pub fn new(lua: &'static str, source: &'static str, replies: impl Into<Vec<ReplyShape>>) -> Self {
-        Self {
-            lua,
-            source,
-            replies: replies.into(),
-        }
-    }
+/// The functions in Lua, by the names under which files need them.
+pub fn lua_of(declared: impl IntoIterator<Item = Declared>) -> impl Iterator<Item = (String, String)> {
+    let texts = |replies: &[ReplyShape]| replies.iter().map(lua::reply).collect();
+    declared
+        .into_iter()
+        .map(move |(name, replies)| (name.to_owned(), texts(&replies)))
 }
 
 /// The declaration of a reply with this code. `name`: its name in Lua; `scripts`: the scripts that make it.

@@ -4,12 +4,16 @@
 use std::sync::LazyLock;
 
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::lua;
 
 use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::RoomKeys;
-use jackpot_kernel::store::{Call, Folder, Script};
-use jackpot_kernel::subject::{self, Declared, Reply, reply, reply_part, run, run_here};
+use jackpot_kernel::store::{Call, Folder, Made, Script};
+use jackpot_kernel::subject::{self, Declared, Reply, lua_of, reply, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
+
+use crate::ledger::event::{Checkpoint, Kind};
+use crate::record::Record;
 
 mod collected;
 mod glance;
@@ -29,15 +33,24 @@ pub use view::{Counts, Snapshot, Viewed, snapshot};
 pub use visit::{Answer, MAX_VISITS, Place, Seen, Stepped, Visit, VisitReply, Visited, visit, visit_here};
 
 /// The files of its scripts. Each says which others it needs.
-pub const LUA: Folder = Folder {
+pub static LUA: Folder = Folder {
     files: lua_files!("../../lua/room", "":
-        "checkpoint" "checkpoint_text" "collected" "collected_reply" "decides" "define" "emergency"
-        "event/checkpoint" "event/define" "event/emergency" "event/opened" "event/restore" "event/status" "places"
-        "publish" "record" "reorder" "reorder_reply" "restore_end" "revoked" "revoked_reply" "state" "status" "step"
-        "view" "view_reply" "visit" "visit_reply" "write"
+        "checkpoint" "collected" "decides" "define" "emergency" "places" "publish" "reorder" "restore_end" "revoked"
+        "state" "status" "step" "view" "visit" "write"
     ),
-    shared: subject::LUA,
+    made: &MADE,
+    shared: Some(&subject::LUA),
 };
+
+/// What follows from its declarations.
+static MADE: LazyLock<Made> = LazyLock::new(|| {
+    let records = [
+        ("record", lua::record(&Record::shape())),
+        ("checkpoint_text", lua::record_writers(&Checkpoint::shape())),
+    ];
+    let records = records.into_iter().map(|(name, text)| (name.to_owned(), text));
+    records.chain(lua::events::<Kind>()).chain(lua_of(declared())).collect()
+});
 
 /// With joins: they need memory.
 static JOIN: LazyLock<Script> = LazyLock::new(|| LUA.script("room_join", "", "visit"));
@@ -58,41 +71,32 @@ static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("room_restore
 /// The declared replies.
 #[must_use]
 pub fn declared() -> [Declared; 5] {
-    let (visit, view) = ("crates/room/src/scripts/visit.rs", "crates/room/src/scripts/view.rs");
     [
-        Declared::new(
-            "lua/room/view_reply.lua",
-            view,
-            [reply::<Viewed>("`room_view`", "viewed", "ok")],
-        ),
-        Declared::new(
-            "lua/room/visit_reply.lua",
-            visit,
-            [
+        ("view_reply", vec![reply::<Viewed>("`room_view`", "viewed", "ok")]),
+        (
+            "visit_reply",
+            vec![
                 reply::<Stepped>("`room_visit`, `room_join`", "stepped", "ok"),
                 reply_part::<Answer>("`room_visit`, `room_join`", "answer"),
             ],
         ),
-        Declared::new(
-            "lua/room/revoked_reply.lua",
-            "crates/room/src/scripts/revoked.rs",
-            [
+        (
+            "revoked_reply",
+            vec![
                 reply::<revoked::RevokedPage>("`room_revoked`", "revoked_page", "ok"),
                 reply_part::<RevokedPass>("`room_revoked`", "revoked_pass"),
             ],
         ),
-        Declared::new(
-            "lua/room/collected_reply.lua",
-            "crates/room/src/scripts/collected.rs",
-            [
+        (
+            "collected_reply",
+            vec![
                 reply::<collected::Page>("`room_collected`", "collected_page", "ok"),
                 reply_part::<collected::Collected>("`room_collected`", "collected"),
             ],
         ),
-        Declared::new(
-            "lua/room/reorder_reply.lua",
-            "crates/room/src/scripts/collected.rs",
-            [reply::<collected::Ordered>("`room_reorder`", "ordered", "ok")],
+        (
+            "reorder_reply",
+            vec![reply::<collected::Ordered>("`room_reorder`", "ordered", "ok")],
         ),
     ]
 }

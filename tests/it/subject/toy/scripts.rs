@@ -6,21 +6,25 @@ use jackpot::lua_files;
 use jackpot::operator::Operator;
 use jackpot::reply;
 use jackpot::store::keys::StreamKeys;
-use jackpot::store::{Call, Folder, Script, Store};
+use jackpot::store::{Call, Folder, Made, Script, Store};
 use jackpot::subject::operate::{self, Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::restore::{self, RestoreEnded};
-use jackpot::subject::{self, Declared, Marked, ScriptError, run};
+use jackpot::subject::{self, Declared, Marked, ScriptError, lua_of, run};
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::lua::events;
 
+use super::ledger::Event;
 use super::{Definition, Status};
 
-const LUA: Folder = Folder {
+static LUA: Folder = Folder {
     files: lua_files!("tests/it/subject/lua", "":
-        "checkpoint" "count" "define" "emergency" "event/checkpoint" "event/count" "event/define" "event/emergency"
-        "event/restore" "event/status" "replies" "restore_end" "state" "status" "view"
+        "checkpoint" "count" "define" "emergency" "restore_end" "state" "status" "view"
     ),
-    shared: subject::LUA,
+    made: &MADE,
+    shared: Some(&subject::LUA),
 };
+
+static MADE: LazyLock<Made> = LazyLock::new(|| events::<Event>().chain(lua_of([declared()])).collect());
 
 static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_define", "", "define"));
 static COUNT: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_count", "", "count"));
@@ -130,16 +134,12 @@ reply! {
 }
 
 /// The declared replies.
-pub fn declared() -> Declared {
-    let replies = [
+fn declared() -> Declared {
+    let replies = vec![
         subject::reply::<CountedTo>("`count`", "counted", "ok"),
         subject::reply::<Viewed>("`view`", "viewed", "ok"),
     ];
-    Declared::new(
-        "tests/it/subject/lua/replies.lua",
-        "tests/it/subject/toy/scripts.rs",
-        replies,
-    )
+    ("replies", replies)
 }
 
 pub async fn count(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Result<(Mark, Counted), ScriptError> {

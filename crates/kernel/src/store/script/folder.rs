@@ -1,20 +1,27 @@
-//! The Lua files of a folder, and which of them a script is made of.
+//! The Lua of a capability, and what of it a script is made of.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use super::Script;
 
-/// A line of this form in a file names those whose functions it calls: files of its own folder, and `subject/…` of
-/// `lua/subject/`.
+/// A line of this form in a file names what has the functions that it calls: files of its own folder and `subject/…` of
+/// `lua/subject/`, or what is made from declarations.
 const NEEDS: &str = "-- needs: ";
 
 /// In every script, before all others.
 const FIRST: &str = "subject/events";
 
-/// Lua files, by the names under which files need them.
-#[derive(Debug, Clone, Copy)]
+/// Texts that are made from declarations: of replies, events and records.
+pub type Made = BTreeMap<String, String>;
+
+/// Lua, by the names under which files need it.
+#[derive(Debug)]
 pub struct Folder {
     pub files: &'static [(&'static str, &'static str)],
+    pub made: &'static LazyLock<Made>,
     /// Where the names that it does not have are looked for.
-    pub shared: &'static [(&'static str, &'static str)],
+    pub shared: Option<&'static Folder>,
 }
 
 /// The files of a folder: its path from the crate, what their names begin with, and their names.
@@ -32,7 +39,7 @@ impl Folder {
     /// A script: this file, after all that it needs.
     ///
     /// # Panics
-    /// When a needed file is not there.
+    /// When something that is needed is not there.
     #[must_use]
     pub fn script(&self, name: &'static str, flags: &str, file: &str) -> Script {
         let names = self.needed(file);
@@ -40,7 +47,7 @@ impl Folder {
         Script::new(name, flags, &parts)
     }
 
-    /// The files of a script, by name. Each file follows the files that it needs, so this one is the last.
+    /// The parts of a script, by name. Each follows those that it needs, so this file is the last.
     #[must_use]
     pub fn needed<'f>(&self, file: &'f str) -> Vec<&'f str>
     where
@@ -51,15 +58,21 @@ impl Folder {
         names
     }
 
-    /// The text of a file.
+    /// The text of this name.
     ///
     /// # Panics
-    /// When it is not there.
+    /// When there is none.
     #[must_use]
     pub fn text(&self, name: &str) -> &'static str {
-        let mut files = self.files.iter().chain(self.shared);
-        let found = files.find(|(of, _)| *of == name);
-        found.unwrap_or_else(|| panic!("no file of Lua is called {name}")).1
+        let found = self.find(name);
+        found.unwrap_or_else(|| panic!("no Lua is called {name}"))
+    }
+
+    fn find(&self, name: &str) -> Option<&'static str> {
+        let file = self.files.iter().find(|(of, _)| *of == name);
+        let made = || self.made.get(name).map(String::as_str);
+        let shared = || self.shared.and_then(|shared| shared.find(name));
+        file.map(|(_, text)| *text).or_else(made).or_else(shared)
     }
 
     fn add<'f>(&self, file: &'f str, names: &mut Vec<&'f str>) {
@@ -77,17 +90,24 @@ impl Folder {
 mod tests {
     use super::*;
 
-    const FOLDER: Folder = Folder {
+    static SHARED: Folder = Folder {
+        files: &[("subject/events", "local events"), ("subject/sent", "local sent")],
+        made: &NOTHING,
+        shared: None,
+    };
+    static NOTHING: LazyLock<Made> = LazyLock::new(Made::new);
+    static MADE: LazyLock<Made> = LazyLock::new(|| Made::from([("moved".to_owned(), "local moved".to_owned())]));
+    static FOLDER: Folder = Folder {
         files: &[
             (
                 "body",
                 "-- A script.\n-- needs: tiers subject/sent\n-- needs: moved\nreturn 1",
             ),
             ("tiers", "-- needs: moved\nlocal tiers"),
-            ("moved", "local moved"),
             ("other", "local other"),
         ],
-        shared: &[("subject/events", "local events"), ("subject/sent", "local sent")],
+        made: &MADE,
+        shared: Some(&SHARED),
     };
 
     #[test]
@@ -104,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "no file of Lua is called nothing")]
-    fn a_name_that_no_file_has_is_a_mistake() {
+    #[should_panic(expected = "no Lua is called nothing")]
+    fn a_name_that_nothing_has_is_a_mistake() {
         let _ = FOLDER.text("nothing");
     }
 }
