@@ -1,10 +1,9 @@
 -- Creates a coupon, or changes its definition.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark; 0 for a coupon that does not exist  2..8 the PUT (lua/subject/puts.lua)
---       numbers of the definition:  9 stock  10 per_user, 1 to 100  11 window in ms or ''  12 starts in ms or ''
---       13 ends in ms or ''
---       14 retention in seconds of a coupon that this call creates; a change keeps the coupon's own
+-- ARGV  1 known mark; 0 for a coupon that does not exist  2 named values: the PUT (lua/subject/puts.lua), and
+--         numbers of the definition: stock; per_user, 1 to 100; window, starts, ends in ms or ''
+--         retention in s of a coupon that this call creates; a change keeps the coupon's own
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} `wanted` does not hold | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
 --       {'below', mark, ...} the stock is below the number of outstanding units (define_reply)
@@ -13,12 +12,11 @@
 -- Cost: O(1).
 -- needs: subject/puts state event/define define_reply
 
-local FIELDS = { 'stock', 'per_user', 'window', 'starts', 'ends' } -- ARGV[9] and on
-local FIRST_FIELD = 9
-local put, at = read_put(2), now_ms()
+local FIELDS = { 'stock', 'per_user', 'window', 'starts', 'ends' }
+local put, at = named(ARGV[2]), now_ms()
 
 for i, field in ipairs(FIELDS) do
-  local text = ARGV[FIRST_FIELD + i - 1]
+  local text = put[field]
   must(exact(text) or (i > 2 and text == '') or nil, 'JP_ARGUMENT ' .. field)
 end
 
@@ -42,9 +40,9 @@ local function define(state, mode)
     'retention',
     retention,
   }
-  for i, field in ipairs(FIELDS) do
+  for _, field in ipairs(FIELDS) do
     fields[#fields + 1] = field
-    fields[#fields + 1] = ARGV[FIRST_FIELD + i - 1]
+    fields[#fields + 1] = put[field]
   end
   redis.call('HSET', KEYS[1], unpack(fields))
   write_counts(KEYS[1], state)
@@ -57,7 +55,7 @@ if not state then
   if refused then
     return refused
   end
-  local retention = must(exact(ARGV[14]), 'JP_ARGUMENT retention')
+  local retention = must(exact(put.retention), 'JP_ARGUMENT retention')
   local created = { n = 0, restores = 0, history = put.history, status = 'open', retention = retention }
   created.version, created.seq, created.voided, created.arrivals = 1, 0, 0, 0
   created.is_stopped = emergency_order(KEYS[1]) % 2 == 1
@@ -78,7 +76,7 @@ if ended then
   return ended
 end
 local out = state.seq - state.voided
-if tonumber(ARGV[FIRST_FIELD]) < out then
+if tonumber(put.stock) < out then
   return below_reply(mark(state), { out = num(out) })
 end
 state.version = state.version + 1

@@ -2,8 +2,9 @@
 -- and gives it its status back once they do.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2..5 open | paused | closed | suspended, reason, who, request id (lua/subject/status.lua)
---       6 '1': Redis was compared with the ledger, and they agree. Then a suspended coupon gets back what it was before
+-- ARGV  1 known mark  2 named values (lua/subject/status.lua): wanted: open | paused | closed | suspended, and
+--         reconciled: '1': Redis was compared with the ledger, and they agree. Then a suspended coupon gets back what it
+--         was before
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
 --       {'suspended' | 'closed' | 'ended', mark} that status stays
 -- Invariants: closed and ended are final. A suspension does not open what an operator had paused or closed: the field
@@ -17,15 +18,16 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local wish = read_status(2)
+local wish = named(ARGV[2])
+local is_reconciled = wish.reconciled == '1'
 must(WANTED[wish.wanted], 'JP_ARGUMENT status')
-if state.status == 'suspended' and ARGV[6] == '1' then
+if state.status == 'suspended' and is_reconciled then
   wish.wanted = held_status(KEYS[1]) or 'open'
-elseif ARGV[6] == '1' and state.status ~= 'ended' then
+elseif is_reconciled and state.status ~= 'ended' then
   wish.wanted = state.status -- it was opened meanwhile
 end
 local is_final = state.status == 'ended' or (state.status == 'closed' and wish.wanted ~= 'suspended')
-ended = kept_status(state, wish, is_final or (state.status == 'suspended' and ARGV[6] ~= '1'))
+ended = kept_status(state, wish, is_final or (state.status == 'suspended' and not is_reconciled))
 if ended then
   return ended
 end

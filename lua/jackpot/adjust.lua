@@ -3,10 +3,11 @@
 -- script makes it when that owner approves it.
 --
 -- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 adjustment id  6 digest of its content  7 tier
---       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is outside the jackpot)
---       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id  14 owner of the key
---       15 'approve': makes what waits, whose content is in its record (6 to 10 are ''); '' otherwise
+-- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): adjustment (its id), reason, who, request_id,
+--         owner of the key, and
+--         approves: '1' makes what waits, whose content is in its record; '0' what these say:
+--         digest of the content, tier, from and to: pool | reserve | overflow, '' for outside the jackpot; amount, 1 to
+--         2^53-1, minor units
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       with values (adjust_reply): {'ok', mark, ...} done | {'same', mark, ...} done before
 --         {'held', mark, ...} it waits, by this call | {'waits', mark, ...} by an earlier one
@@ -20,20 +21,21 @@
 -- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
 -- enters or leaves the jackpot. A move does not change it. What waits has changed no meter.
 -- Cost: O(tiers); of what takes money out also O(MAX_TOOK).
--- needs: state tiers two_owners event/ask event/adjust adjust_reply
+-- needs: state subject/named tiers two_owners event/ask event/adjust adjust_reply
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
 local refusal = fence(state)
-local adjustment_id, digest, owner, approves = ARGV[5], ARGV[6], ARGV[14], ARGV[15] == 'approve'
+local wish = named(ARGV[5])
+local adjustment_id, owner, approves = wish.adjustment, wish.owner, wish.approves == '1'
 local held_name, withdrawn_name = '!held!' .. adjustment_id, '!withdrawn!' .. adjustment_id
 local known = known_leaving(KEYS[2], adjustment_id, held_name, withdrawn_name)
 local done = known.done and must(read_adjustment(known.done), 'JP_DAMAGED adjustment')
 local waiting = known.waiting
 if done or waiting then
-  if not approves and (waiting or done).digest ~= digest then
+  if not approves and (waiting or done).digest ~= wish.digest then
     return { 'reused', mark(state) }
   end
   if approves and not waiting then
@@ -52,21 +54,20 @@ if refusal then
   return { refusal, mark(state) }
 end
 
-local tier_name, from, to, amount_text = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 if approves then
   if waiting.owner == owner then
     return { 'same-owner', mark(state) }
   end
-  digest, amount_text, to = waiting.digest, waiting.amount, ''
-  tier_name, from = string.match(waiting.what, '^([^,]+),(%l+)$')
+  local tier_name, from = string.match(waiting.what, '^([^,]+),(%l+)$')
   must(from, 'JP_DAMAGED adjustment')
+  wish.digest, wish.amount, wish.tier, wish.from, wish.to = waiting.digest, waiting.amount, tier_name, from, ''
 end
-local tiers = read_tiers(state, state.tiers, 4)
-local tier = tier_named(tiers, tier_name)
+local tiers, from, to = read_tiers(state, state.tiers, 4), wish.from, wish.to
+local tier = tier_named(tiers, wish.tier)
 if not tier then
   return { 'no-tier', mark(state) }
 end
-local amount = must(exact(amount_text), 'JP_ARGUMENT amount')
+local amount = must(exact(wish.amount), 'JP_ARGUMENT amount')
 if from ~= '' then
   if tier[from] < amount then
     return below_reply(mark(state), { held = num(tier[from]) })
@@ -95,42 +96,17 @@ local at = now_ms()
 local took = from ~= '' and to == '' and not approves and took_rows(KEYS[1], at)
 if took and needs_two(KEYS[1], took, owner, amount) then
   local what = tier.name .. ',' .. from
-  append_ask(KEYS[3], state, at, {
-    adjustment = adjustment_id,
-    transfer = '',
-    digest = digest,
-    owner = owner,
-    amount = num(amount),
-    to = '-',
-    what = what,
-    reason = ARGV[11],
-    who = ARGV[12],
-    request_id = ARGV[13],
-    meters = '',
-    applied = '',
-  })
-  local record = held_text(digest, owner, num(amount), '-', what)
+  local own = { transfer = '', to = '-', what = what, meters = '', applied = '' }
+  append_ask(KEYS[3], state, at, values_of(wish, own))
+  local record = held_text(wish.digest, owner, num(amount), '-', what)
   redis.call('HSET', KEYS[2], held_name, adjustment_text(record, num(at)))
   redis.call('HSET', KEYS[1], 'n', num(state.n))
   return adjusted_reply('held', mark(state), { at_ms = num(at) })
 end
-append_adjust(KEYS[3], state, at, {
-  adjustment = adjustment_id,
-  digest = digest,
-  tier = tier.name,
-  from = from,
-  to = to,
-  amount = num(amount),
-  owner = owner,
-  asked = approves and waiting.owner or '',
-  reason = ARGV[11],
-  who = ARGV[12],
-  request_id = ARGV[13],
-  meters = changes(state, tiers),
-  applied = '',
-})
+local own = { asked = approves and waiting.owner or '', meters = changes(state, tiers), applied = '' }
+append_adjust(KEYS[3], state, at, values_of(wish, own))
 write_pools(tiers)
-redis.call('HSET', KEYS[2], adjustment_id, adjustment_text(digest, num(at)))
+redis.call('HSET', KEYS[2], adjustment_id, adjustment_text(wish.digest, num(at)))
 if took then
   write_took(KEYS[1], took, owner, at, amount)
 end

@@ -1,9 +1,10 @@
 -- Remembers a reversal whose entry is not there: an entry of that id that comes later is refused.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events
--- ARGV  1..4 fence (state.lua)  5 entry id  6 reversal id  7 reason  8 who  9 request id  10 digest of the reason
---       11 name of the key: it refuses entries of the sources that this key may send; '-' for all sources
---       12 how many of one key are remembered in a generation
+-- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): entry (its id), reversal (its id), reason, who,
+--         request_id, reason_digest, and
+--         by: name of the key: it refuses entries of the sources that this key may send; '-' for all sources
+--         most: how many of one key are remembered in a generation
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'same', mark}  remembered now, or before; 'same' also where no entry of this id can come
 --       {'found', mark}        the entry is there by now: reverse it
@@ -13,7 +14,7 @@
 -- counts them for each key, from the beginning of the newer generation on: "gen_opened name count;name count;...". A
 -- restore begins that count at 0. Runs in every status.
 -- Cost: O(keys that cancelled early in this generation).
--- needs: state find_record read_batch early_cancel event/cancel
+-- needs: state subject/named find_record read_batch early_cancel event/cancel
 
 local MAX_INDEX = 10000 -- entries of a batch
 
@@ -25,7 +26,8 @@ local refusal = fence(state)
 if refusal then
   return { refusal, mark(state) }
 end
-local entry_id, reversal_id, by = ARGV[5], ARGV[6], ARGV[11]
+local wish = named(ARGV[5])
+local entry_id, reversal_id, by = wish.entry, wish.reversal, wish.by
 local seen_now, seen_before = KEYS[2], KEYS[3]
 if state.gen == 'b' then
   seen_now, seen_before = KEYS[3], KEYS[2]
@@ -54,7 +56,7 @@ for one in string.gmatch(before, '[^!+]+') do
     return { 'same', mark(state) }
   end
 end
-local use = reversal_use_text(entry_id, ARGV[10])
+local use = reversal_use_text(entry_id, wish.reason_digest)
 local used = newer[2] or older[2]
 if used and used ~= use then
   return { 'reused', mark(state) }
@@ -62,13 +64,13 @@ end
 local opened, counts = string.match(redis.call('HGET', KEYS[1], 'early') or '', '^(%d+) (.*)$')
 local others, own = '', 0
 for name, count in string.gmatch(opened == num(state.gen_opened) and counts or '', '(%S+) (%d+);') do
-  if name == ARGV[8] then
+  if name == wish.who then
     own = tonumber(count)
   else
     others = others .. name .. ' ' .. count .. ';'
   end
 end
-if own >= must(exact(ARGV[12]), 'JP_ARGUMENT limit') then
+if own >= must(exact(wish.most), 'JP_ARGUMENT most') then
   return { 'too-many', mark(state) }
 end
 
@@ -83,18 +85,8 @@ for i, name in ipairs(names) do
     pairs_of[#pairs_of + 1] = values[i]
   end
 end
-append_cancel(KEYS[4], state, at, {
-  reversal = reversal_id,
-  entry = entry_id,
-  by = by,
-  records = table.concat(rows),
-  reason = ARGV[7],
-  who = ARGV[8],
-  request_id = ARGV[9],
-  meters = '',
-  applied = '',
-})
+append_cancel(KEYS[4], state, at, values_of(wish, { records = table.concat(rows), meters = '', applied = '' }))
 redis.call('HSET', seen_now, unpack(pairs_of))
-local early = num(state.gen_opened) .. ' ' .. others .. ARGV[8] .. ' ' .. num(own + 1) .. ';'
+local early = num(state.gen_opened) .. ' ' .. others .. wish.who .. ' ' .. num(own + 1) .. ';'
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'early', early)
 return { 'ok', mark(state) }

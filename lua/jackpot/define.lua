@@ -4,12 +4,11 @@
 --
 -- KEYS  1 state  2 definitions  3 epochs  4 pending  5 events  6.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
---       5..11 the PUT (lua/subject/puts.lua)
---       12 tiers of the definition: "name seed cap;" each  13 digest of what touches money or odds  14 currency
---       for a jackpot that this call creates:  15 status: open | paused  16 nonce  17 secret id of its epoch 1
---       18 retention, seconds; a change keeps the jackpot's own
---       19 must-hit rules of its tiers (cycles.lua), '' for none  20 prepared cycles
---       21 settlement: none | tracked  22 approval_above, '-' for none  23 owner of the key
+--       5 named values (lua/subject/named.lua): the PUT (puts.lua), and
+--         tiers of the definition: "name seed cap;" each; money: digest of what touches money or odds; currency
+--         status: open | paused, epoch_nonce and secret_id of epoch 1, retention in s: of a jackpot that this call creates
+--         rules: must-hit rules of its tiers (cycles.lua), '' for none; prepared cycles
+--         settlement: none | tracked; above: approval_above, '-' for none; owner of the key
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
@@ -22,8 +21,8 @@
 -- needs: state subject/puts tier_rows tiers epoch opening limit event/define define_reply
 
 local FIRST_POOL = 6
-local put, tiers_text, money, currency = read_put(5), ARGV[12], ARGV[13], ARGV[14]
-local rows = tier_rows(tiers_text)
+local put = named(ARGV[5])
+local money, currency, rows = put.money, put.currency, tier_rows(put.tiers)
 local at = now_ms()
 
 -- The names of the tiers, as a set.
@@ -45,11 +44,11 @@ local function make_pools(tiers, fresh)
 end
 
 local function create()
-  opening(ARGV[16], ARGV[17])
+  opening(put.epoch_nonce, put.secret_id)
   local state = {
     n = 0,
     restores = 0,
-    status = ARGV[15],
+    status = put.status,
     version = '1',
     tiers = rows,
     money = money,
@@ -62,8 +61,8 @@ local function create()
     order = 0,
     epoch = '1',
     commitment = ARGV[3],
-    nonce = ARGV[16],
-    secret = ARGV[17],
+    nonce = put.epoch_nonce,
+    secret = put.secret_id,
     history = put.history,
     gen = 'a',
     gen_start = 0,
@@ -71,19 +70,19 @@ local function create()
     gen_version = '1',
     gen_age = 0,
     gen_looked = at,
-    retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
+    retention = must(exact(put.retention), 'JP_ARGUMENT retention'),
     meters = new_meters(),
     applied = '1',
     is_stopped = emergency_order(KEYS[1]) % 2 == 1,
   }
   local fresh = names_of(rows)
   local tiers = read_tiers(state, rows, FIRST_POOL, fresh)
-  put_rules(state, ARGV[19])
-  must(prepare(state, ARGV[20], at) == nil or nil, 'JP_ARGUMENT cycles')
+  put_rules(state, put.rules)
+  must(prepare(state, put.prepared, at) == nil or nil, 'JP_ARGUMENT cycles')
   apply_cycles(state, tiers)
-  local hold = put_hold(nil, ARGV[21], ARGV[22], ARGV[23], '1')
+  local hold = put_hold(nil, put.settlement, put.above, put.owner, '1')
   local own = {
-    tiers = tiers_text,
+    tiers = put.tiers,
     money = money,
     currency = currency,
     hold = hold and hold_row(hold),
@@ -116,7 +115,7 @@ if not state then
   if refused then
     return refused
   end
-  if ARGV[15] ~= 'open' and ARGV[15] ~= 'paused' then
+  if put.status ~= 'open' and put.status ~= 'paused' then
     return { 'status', '0' }
   end
   return create()
@@ -161,19 +160,19 @@ state.last_version = state.last_version + 1
 local version = num(state.last_version)
 state.next, state.next_tiers, state.next_money = version, rows, money
 state.currency = currency
-put_rules(state, ARGV[19])
-local lacking = prepare(state, ARGV[20], at)
+put_rules(state, put.rules)
+local lacking = prepare(state, put.prepared, at)
 if lacking then
   return { lacking, mark(state) }
 end
-local hold = put_hold(known_hold(KEYS[1]), ARGV[21], ARGV[22], ARGV[23], version)
+local hold = put_hold(known_hold(KEYS[1]), put.settlement, put.above, put.owner, version)
 local must_wait = live or not caps_hold(rows, tiers)
 local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end
 local own = {
-  tiers = tiers_text,
+  tiers = put.tiers,
   money = money,
   currency = currency,
   hold = hold and hold_row(hold),

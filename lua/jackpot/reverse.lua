@@ -1,12 +1,12 @@
 -- Takes the exact contribution of one entry back, because the game cancelled its round.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events  5.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 entry id  6 reversal id  7 reason  8 who  9 request id
---       10 sequence of the entry  11 when it was taken, ms  12 for how long it can be reversed, ms
---       13 its stake  14 version of the definition that it entered under
---       15 its source, empty for none  16 digest of the reason
---       17.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
---       the reserve
+-- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): reversal (its id), reason, who, request_id, and
+--         of the entry: entry (its id), seq, entered: when it was taken, ms; within: for how long it can be reversed, ms;
+--         stake; version of the definition that it entered under; source, '' for none
+--         reason_digest
+--         parts: "name units micro units micro;" of each tier of that definition: what the entry added to the pool, minor
+--         units and millionths, and to the reserve
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'same' | 'other', mark, ...} (reverse_reply)
 --       {'reused', mark}  the id is that of another entry's reversal, or came with another reason
@@ -17,9 +17,7 @@
 -- take of all came after the entry, or the tier holds less, the rest is uncovered, which counts as funded: so no meter
 -- is below 0, and `contributed` stays. Runs in every status and when memory is full.
 -- Cost: O(tiers).
--- needs: state tiers exactly reversal early_cancel event/reverse reverse_reply
-
-local FIRST_TIER = 17
+-- needs: state subject/named tiers exactly reversal early_cancel event/reverse reverse_reply
 
 -- Takes units and millionths from what is held. Returns what is left, and what was missing.
 local function less(held, held_micro, units, micro)
@@ -37,8 +35,8 @@ local function less(held, held_micro, units, micro)
   return 0, 0, missing, missing_micro
 end
 
-local function argument(at)
-  return must(exact(ARGV[at]), 'JP_ARGUMENT amount')
+local function whole(text)
+  return must(exact(text), 'JP_ARGUMENT number')
 end
 
 local state, ended = known_state(KEYS[1])
@@ -50,8 +48,9 @@ local refusal = fence(state)
 if refusal then
   return { refusal, mark(state) }
 end
-local entry_id, reversal_id = ARGV[5], ARGV[6]
-local name, use_name, use = '!' .. ARGV[10], '~' .. reversal_id, reversal_use_text(entry_id, ARGV[16])
+local wish = named(ARGV[5])
+local reversal_id = wish.reversal
+local name, use_name, use = '!' .. wish.seq, '~' .. reversal_id, reversal_use_text(wish.entry, wish.reason_digest)
 local seen_now, seen_before = KEYS[2], KEYS[3]
 if state.gen == 'b' then
   seen_now, seen_before = KEYS[3], KEYS[2]
@@ -66,17 +65,15 @@ if done then
   local was = must(read_reversal(done), 'JP_DAMAGED reversal')
   return reversed_reply(was.reversal_id == reversal_id and 'same' or 'other', mark(state), { record = done })
 end
-local at, sequence = now_ms(), argument(10)
-if at - argument(11) > argument(12) then
+local at, sequence = now_ms(), whole(wish.seq)
+if at - whole(wish.entered) > whole(wish.within) then
   return { 'too-late', mark(state) }
 end
 
 -- Takes a tier's part back, in memory. Returns it for the event, and the changes of the tier, nil when a meter would
 -- pass MAX.
-local function give_back(tier, first)
+local function give_back(tier, pool, pool_micro, reserve, reserve_micro)
   local moved = moved_row(state, tier.name)
-  local pool, pool_micro, reserve, reserve_micro =
-    argument(first), argument(first + 1), argument(first + 2), argument(first + 3)
   -- A take of all that an older version of the service made has no sequence here: every entry so far came before it.
   local took = moved.took_wins == tier.wins and moved.took_sequence or state.seq
   local taken = tier.wins > 0 and sequence <= took
@@ -115,9 +112,11 @@ end
 
 local tiers = read_tiers(state, state.tiers, 5)
 local reversed, meters = {}, {}
-for first = FIRST_TIER, #ARGV, 5 do
-  local tier = must(tier_named(tiers, ARGV[first]), 'JP_ARGUMENT tier')
-  local text, changed = give_back(tier, first + 1)
+for name_of, pool, pool_micro, reserve, reserve_micro in
+  string.gmatch(wish.parts, '(%S+) (%S+) (%S+) (%S+) (%S+);')
+do
+  local tier = must(tier_named(tiers, name_of), 'JP_ARGUMENT tier')
+  local text, changed = give_back(tier, whole(pool), whole(pool_micro), whole(reserve), whole(reserve_micro))
   if not text then
     return { 'too-large', mark(state) }
   end
@@ -126,22 +125,9 @@ end
 local text = table.concat(reversed)
 local record = reversal_text(reversal_id, num(at), text)
 
-append_reverse(KEYS[4], state, at, {
-  reversal = reversal_id,
-  entry = entry_id,
-  seq = ARGV[10],
-  stake = ARGV[13],
-  source = ARGV[15],
-  version = ARGV[14],
-  reversed = text,
-  used = not newer[2] and use or nil,
-  reason = ARGV[7],
-  who = ARGV[8],
-  request_id = ARGV[9],
-  meters = table.concat(meters),
-  applied = '',
-  cycles = cycle_changes(state),
-})
+local own = { reversed = text, used = not newer[2] and use or nil, meters = table.concat(meters), applied = '' }
+own.cycles = cycle_changes(state)
+append_reverse(KEYS[4], state, at, values_of(wish, own))
 write_pools(tiers)
 redis.call('HSET', seen_now, name, record, use_name, use)
 write_state(KEYS[1], state)

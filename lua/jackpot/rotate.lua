@@ -4,9 +4,10 @@
 --
 -- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
 --       8.. pool of each tier, in the definition's order (with new cycles)
--- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
---       7 the caller's retention setting, seconds (generation)  8 reason  9 who  10 request id
---       11 nonce  12 secret id: of the next epoch  13 prepared cycles with a new nonce, '' to keep the open cycles
+-- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): kind: epoch | generation, reason, who,
+--         request_id, and
+--         commitment, epoch_nonce, secret_id: of the next epoch
+--         retention: the caller's setting, s (generation); prepared cycles with a new nonce, '' to keep the open cycles
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'raised' | 'early', mark, ...} (rotate_reply)
 --       {'closed', mark} a closed jackpot opens no epoch for an operator
@@ -18,7 +19,7 @@
 -- last such call, from 0 to 60 s. So a clock that jumps ahead drops nothing early. A clock that is set back delays the
 -- rotation. These calls have no event, so a restore begins the age at 0.
 -- Cost: O(definitions kept), at most 1,000 of them dropped; Redis frees the records in the background (UNLINK).
--- needs: state tiers epoch opening event/retention event/rotate rotate_reply
+-- needs: state subject/named tiers epoch opening event/retention event/rotate rotate_reply
 
 local state, ended = fenced_state(KEYS[1])
 if not state then
@@ -26,7 +27,8 @@ if not state then
 end
 local MAX_PRUNED = 1000 -- definitions dropped by one call, within the limit of unpack; the next call drops more
 local MAX_STEP = 60000 -- most ms counted between two calls
-local kind, at = ARGV[5], now_ms()
+local wish, at = named(ARGV[5]), now_ms()
+local kind = wish.kind
 local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 
 if kind == 'epoch' and state.status == 'closed' then
@@ -34,14 +36,9 @@ if kind == 'epoch' and state.status == 'closed' then
 end
 
 if kind == 'generation' then
-  local wanted, kept = must(exact(ARGV[7]), 'JP_ARGUMENT retention'), state.retention
+  local wanted, kept = must(exact(wish.retention), 'JP_ARGUMENT retention'), state.retention
   if wanted > kept then
-    append_retention(KEYS[7], state, at, {
-      before = num(kept),
-      retention = num(wanted),
-      meters = '',
-      applied = '',
-    })
+    append_retention(KEYS[7], state, at, { before = num(kept), retention = num(wanted), meters = '', applied = '' })
     state.retention = wanted
     redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
     return raised_reply(mark(state), { retention_s = num(kept) })
@@ -68,8 +65,8 @@ if kind == 'generation' then
 end
 
 local cycles
-if ARGV[13] ~= '' and cycles_of(state) then
-  local lacking = prepare(state, ARGV[13], at, true)
+if wish.prepared ~= '' and cycles_of(state) then
+  local lacking = prepare(state, wish.prepared, at, true)
   if lacking then
     return { lacking, mark(state) }
   end
@@ -79,12 +76,12 @@ end
 
 local closed, commitment = state.epoch, state.commitment
 local was_open = must(read_epoch(redis.call('HGET', KEYS[3], closed) or ''), 'JP_DAMAGED epoch')
-opening(ARGV[11], ARGV[12])
+opening(wish.epoch_nonce, wish.secret_id)
 local closed_at = was_open.closed == '-' and num(at) or was_open.closed
 local closed_text = epoch_text(commitment, was_open.opened, closed_at, state.nonce, state.secret)
 local kept_from = tonumber(state.gen_version) -- the remaining generation began under this definition
 state.epoch = num(tonumber(closed) + 1)
-state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]
+state.commitment, state.nonce, state.secret = wish.commitment, wish.epoch_nonce, wish.secret_id
 if kind == 'generation' then
   state.gen = state.gen == 'a' and 'b' or 'a'
   state.gen_start, state.gen_opened, state.gen_version = state.seq, at, state.version
@@ -100,24 +97,18 @@ if kind == 'generation' then
   end
 end
 
-append_rotate(KEYS[7], state, at, {
-  kind = kind,
+local own = {
   closed = closed,
   closed_commitment = commitment,
   epoch = state.epoch,
-  commitment = state.commitment,
-  epoch_nonce = state.nonce,
-  secret_id = state.secret,
   dropped = kind == 'generation' and state.gen or '',
   ended_epoch = ends and state.epoch or nil,
   pruned = table.concat(unused, ','),
-  reason = ARGV[8],
-  who = ARGV[9],
-  request_id = ARGV[10],
   meters = '',
   applied = '',
   cycles = cycles,
-})
+}
+append_rotate(KEYS[7], state, at, values_of(wish, own))
 redis.call(
   'HSET',
   KEYS[3],

@@ -4,9 +4,9 @@
 --
 -- KEYS  1 state  2 pending  3 events  4 epochs  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
---       5..8 open | paused | suspended (by the service) | closed, reason, who, request id (lua/subject/status.lua)
---       9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
---       10 prepared cycles (cycles.lua)  11 '1' to leave a waiting definition waiting
+--       5 named values (lua/subject/status.lua): wanted: open | paused | suspended (by the service) | closed, and
+--         reconciled: '1' when a reconciliation was clean; a suspended jackpot resumes only then
+--         prepared cycles (cycles.lua); keep_waiting: '1' to leave a waiting definition waiting
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
 --       {'suspended', mark} a suspended jackpot is not paused, and resumes only after a clean reconciliation
@@ -20,8 +20,8 @@ local state, ended = fenced_state(KEYS[1])
 if not state then
   return ended
 end
-local wish = read_status(5)
-local freed = wish.wanted == 'closed' or (wish.wanted == 'open' and ARGV[9] == '1')
+local wish = named(ARGV[5])
+local freed = wish.wanted == 'closed' or (wish.wanted == 'open' and wish.reconciled == '1')
 local last = wish.wanted == 'closed' and read_epoch(redis.call('HGET', KEYS[4], state.epoch) or '')
 if last and last.closed ~= '-' then
   last = nil
@@ -35,13 +35,13 @@ end
 
 local at = now_ms()
 local is_resumed = wish.wanted == 'open' and state.status ~= 'open'
-local refusal = (is_resumed or state.next ~= '') and prepare(state, ARGV[10], at)
+local refusal = (is_resumed or state.next ~= '') and prepare(state, wish.prepared, at)
 if refusal then
   return { refusal, mark(state) }
 end
 -- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
 local tiers = { first_pool = 5 }
-if wish.wanted == 'paused' and state.next ~= '' and ARGV[11] ~= '1' and redis.call('ZCARD', KEYS[2]) == 0 then
+if wish.wanted == 'paused' and state.next ~= '' and wish.keep_waiting ~= '1' and redis.call('ZCARD', KEYS[2]) == 0 then
   tiers = read_tiers(state, state.tiers, 5)
   if caps_hold(state.next_tiers, tiers) then
     apply_next(state, tiers)

@@ -1,13 +1,14 @@
 -- Gives all money of some tiers out, for another jackpot. The money is in transit from here on.
 --
 -- KEYS  1 state  2 pending  3 adjustments  4 events  5.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 transfer id  6 digest of its content  7 the jackpot that it goes to
---       8 parts that the target expects (transfer.lua), '' to look only
---       9 reason  10 who  11 request id  12 prepared cycles (cycles.lua)  13 owner of the key
---       14 'approve': gives what waits, whose content is in its record (6 and 7 are ''); '' otherwise
---       15 'room' when the target has made room for the parts, '' otherwise
---       16 when the caller looked, ms of this clock (`at_ms` of a look), 0 for none
---       17.. of each part: tier; tier of the other jackpot
+-- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): transfer (its id), reason, who, request_id,
+--         owner of the key, and
+--         approves: '1' gives what waits, whose content is in its record; '0' what these say:
+--         digest of the content; to: the jackpot that it goes to; pairs: "tier its tier;" of each tier that gives
+--         expected: parts that the target expects (`transfer`), '' to look only
+--         room: '1' when the target has made room for the parts; looked: when the caller looked, ms of this clock
+--         (`at_ms` of a look), 0 for none
+--         prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       with values (transfer_reply): {'ok', mark, ...} given | {'same', mark, ...} given before
 --         {'held', mark, ...} it waits for a second owner (two_owners.lua), by this call | {'waits', mark, ...} by an
@@ -23,9 +24,8 @@
 -- is kept for ever, beside those of adjustments. What waits has moved nothing.
 -- Runs when memory is full: the target's part needs that memory, and it comes first.
 -- Cost: O(tiers + MAX_TOOK).
--- needs: state tiers exactly two_owners transfer event/ask event/give transfer_reply
+-- needs: state subject/named tiers exactly two_owners transfer event/ask event/give transfer_reply
 
-local FIRST_PART = 17
 local GIVE_MS = 4000 -- for how long after the look room is there for sure (rooms.lua)
 
 local state, ended = known_state(KEYS[1])
@@ -33,7 +33,8 @@ if not state then
   return ended
 end
 local refusal = fence(state)
-local transfer_id, digest, to, owner, approves = ARGV[5], ARGV[6], ARGV[7], ARGV[13], ARGV[14] == 'approve'
+local wish = named(ARGV[5])
+local transfer_id, owner, approves = wish.transfer, wish.owner, wish.approves == '1'
 local name, held_name = '!out!' .. transfer_id, '!held-out!' .. transfer_id
 local known = known_leaving(KEYS[3], name, held_name, '!withdrawn-out!' .. transfer_id)
 local waiting, done = known.waiting, nil
@@ -42,7 +43,7 @@ if known.done then
   done = must(read_given(was.digest), 'JP_DAMAGED transfer')
 end
 if done or waiting then
-  if not approves and (waiting or done).digest ~= digest then
+  if not approves and (waiting or done).digest ~= wish.digest then
     return { 'reused', mark(state) }
   end
   if approves and not waiting then
@@ -72,14 +73,14 @@ if approves then
   if waiting.owner == owner then
     return { 'same-owner', mark(state) }
   end
-  digest, to = waiting.digest, waiting.to
+  wish.digest, wish.to = waiting.digest, waiting.to
   for row in string.gmatch(waiting.what, '[^;]+') do
     local part = must(read_part(row), 'JP_DAMAGED transfer')
     pairs_of_tiers[#pairs_of_tiers + 1] = { part.tier, part.to_tier }
   end
 else
-  for first = FIRST_PART, #ARGV, 2 do
-    pairs_of_tiers[#pairs_of_tiers + 1] = { ARGV[first], ARGV[first + 1] }
+  for tier, to_tier in string.gmatch(wish.pairs, '(%S+) (%S+);') do
+    pairs_of_tiers[#pairs_of_tiers + 1] = { tier, to_tier }
   end
 end
 
@@ -124,55 +125,32 @@ end
 local at, parts = now_ms(), table.concat(texts)
 local took = not approves and took_rows(KEYS[1], at)
 local waits = took and needs_two(KEYS[1], took, owner, leaves)
-local has_room = ARGV[15] == 'room' and at - must(exact(ARGV[16]), 'JP_ARGUMENT at') < GIVE_MS
-if parts ~= ARGV[8] or not (has_room or waits) then
+local has_room = wish.room == '1' and at - must(exact(wish.looked), 'JP_ARGUMENT looked') < GIVE_MS
+if parts ~= wish.expected or not (has_room or waits) then
   local hold = known_hold(KEYS[1]) or NOT_USED
   return holds_reply(mark(state), { parts = parts, waits = waits, limit = hold.above, at_ms = num(at) })
 end
 if waits then
-  append_ask(KEYS[4], state, at, {
-    adjustment = '',
-    transfer = transfer_id,
-    digest = digest,
-    owner = owner,
-    amount = num(leaves),
-    to = to,
-    what = parts,
-    reason = ARGV[9],
-    who = ARGV[10],
-    request_id = ARGV[11],
-    meters = '',
-    applied = '',
-  })
-  local record = held_text(digest, owner, num(leaves), to, parts)
+  local own = { adjustment = '', amount = num(leaves), what = parts, meters = '', applied = '' }
+  append_ask(KEYS[4], state, at, values_of(wish, own))
+  local record = held_text(wish.digest, owner, num(leaves), wish.to, parts)
   redis.call('HSET', KEYS[3], held_name, adjustment_text(record, num(at)))
   redis.call('HSET', KEYS[1], 'n', num(state.n))
   return given_reply('held', mark(state), { parts = parts })
 end
 
-local lacking = state.status ~= 'closed' and prepare(state, ARGV[12], at)
+local lacking = state.status ~= 'closed' and prepare(state, wish.prepared, at)
 if lacking then
   return { lacking, mark(state) }
 end
 for _, tier in ipairs(given) do
   leave_cycle(state, tier)
 end
-append_give(KEYS[4], state, at, {
-  transfer = transfer_id,
-  digest = digest,
-  to = to,
-  parts = parts,
-  owner = owner,
-  asked = approves and waiting.owner or '',
-  reason = ARGV[9],
-  who = ARGV[10],
-  request_id = ARGV[11],
-  meters = table.concat(meters),
-  applied = '',
-  cycles = cycle_changes(state),
-})
+local own = { parts = parts, asked = approves and waiting.owner or '', meters = table.concat(meters), applied = '' }
+own.cycles = cycle_changes(state)
+append_give(KEYS[4], state, at, values_of(wish, own))
 write_pools(tiers)
-redis.call('HSET', KEYS[3], name, adjustment_text(given_text(digest, to, parts), num(at)))
+redis.call('HSET', KEYS[3], name, adjustment_text(given_text(wish.digest, wish.to, parts), num(at)))
 if took then
   write_took(KEYS[1], took, owner, at, leaves)
 end

@@ -1,10 +1,10 @@
 -- Creates a room, or changes its definition.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark; 0 for a room that does not exist  2..8 the PUT (lua/subject/puts.lua)
---       numbers of the definition:  9 capacity  10 session in ms  11 waiting timeout in ms
---       12 admissions in any 60 s or ''  13 opens_at in ms or ''
---       14 commitment of the seed with the PUT's nonce
+-- ARGV  1 known mark; 0 for a room that does not exist  2 named values: the PUT (lua/subject/puts.lua), and
+--         numbers of the definition: capacity; session and waiting_timeout in ms; rate: admissions in any 60 s or '';
+--         opens_at in ms or ''
+--         commitment of the seed with the PUT's nonce
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} `wanted` does not hold | {'behind' | 'restoring' | 'stale', mark}
 --       {'opened', mark} the room has opened: opens_at can stay or be removed, not set again
@@ -15,14 +15,13 @@
 -- Cost: O(1).
 -- needs: subject/puts state event/define
 
-local NUMBERS = { capacity = 9, session = 10, waiting_timeout = 11, rate = 12, opens_at = 13 } -- in ARGV
-local OPTIONAL = { rate = true, opens_at = true }
-local put, commitment, wall = read_put(2), ARGV[14], now_ms()
+local NUMBERS = { 'capacity', 'session', 'waiting_timeout', 'rate', 'opens_at' }
+local put, wall = named(ARGV[2]), now_ms()
 
-for field, i in pairs(NUMBERS) do
-  must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
+for i, field in ipairs(NUMBERS) do
+  must(exact(put[field]) or (i > 3 and put[field] == '') or nil, 'JP_ARGUMENT ' .. field)
 end
-local opens_at = exact(ARGV[NUMBERS.opens_at])
+local opens_at = exact(put.opens_at)
 redis.call('LLEN', KEYS[9]) -- checks the key's type before the first write
 local collected = redis.call('ZCARD', KEYS[10])
 
@@ -44,11 +43,11 @@ local function define(state, mode, fields)
     fields.defined = fields.n -- this event opens the room unless another one comes first
   end
   fields.opened = has_opened(state, wall) and '1' or '0'
-  for field, i in pairs(NUMBERS) do
-    fields[field] = ARGV[i]
+  for _, field in ipairs(NUMBERS) do
+    fields[field] = put[field]
   end
   redis.call('HSET', KEYS[1], unpack(list_of(fields)))
-  if ARGV[NUMBERS.rate] == '' then
+  if put.rate == '' then
     redis.call('UNLINK', KEYS[9]) -- a rate counts from the PUT that sets it
   end
   return put_reply(mode, mark(state), { version = version })
@@ -64,7 +63,7 @@ if not state then
   local status = status_text({ status = 'open', is_stopped = emergency_order(KEYS[1]) % 2 == 1 })
   fields.restores, fields.status, fields.history = '0', status, put.history
   local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or wall }
-  created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, put.nonce, commitment
+  created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, put.nonce, put.commitment
   created.history = put.history
   return define(created, 'created', fields)
 end
@@ -81,7 +80,7 @@ if ended then
 end
 local at = room_ms(state, wall)
 state.was_open = has_opened(state, wall)
-local is_new = opens_at and ARGV[NUMBERS.opens_at] ~= kept[3]
+local is_new = opens_at and put.opens_at ~= kept[3]
 if state.was_open and is_new then
   return { 'opened', mark(state) }
 end
@@ -89,7 +88,7 @@ local fields = {}
 state.order_nonce = must(kept[4] or nil, 'JP_DAMAGED state')
 state.commitment = must(kept[5] or nil, 'JP_DAMAGED state')
 if is_new then
-  state.order_nonce, state.commitment = put.nonce, commitment
+  state.order_nonce, state.commitment = put.nonce, put.commitment
   fields.to_order, fields.ordered = num(collected), '0'
 end
 if not state.was_open then

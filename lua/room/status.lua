@@ -1,7 +1,7 @@
 -- Suspends a room whose definition differs from the ledger's, or opens it again once they agree.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2..5 open | suspended, reason, who, request id (lua/subject/status.lua)
+-- ARGV  1 known mark  2 named values (lua/subject/status.lua): wanted: open | suspended
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
 -- Invariants: only the service calls it (design: stop on mismatch). Runs when memory is full.
 -- Cost: O(1).
@@ -11,7 +11,7 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local wish = read_status(2)
+local wish = named(ARGV[2])
 ended = kept_status(state, wish)
 if ended then
   return ended

@@ -1,34 +1,22 @@
 -- Shared by the scripts that put a definition (jackpot, coupon, room): the arguments of a PUT, its repeats, its
 -- precondition, and the values of its event that every capability has.
 --
--- Part of a script, after events.lua. Such a script has these seven arguments, from ARGV[first] on:
---   definition (JSON, kept as it is)
+-- Part of a script. The named values of a PUT:
+--   json: definition, kept as it is
 --   wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these versions
---   last version that the caller has read, '' for none
+--   read: last version that the caller has read, '' for none
 --   nonce: one for this PUT and all its repeats
---   who, request id
+--   who, request_id
 --   history of a subject that this call creates
 -- It decides in this order: repeated_put, ended_put, then what the capability refuses. For a subject that does not
 -- exist: refused_creation, then the capability's own refusals.
 -- A repeat of a PUT (same nonce) answers as the first did and changes nothing, even after another PUT. A delayed PUT
 -- changes nothing if another one was acknowledged meanwhile ('stale', by the last version).
 -- The state's field `puts` has the last PUTs, "nonce outcome version;" each.
--- needs: subject/put_reply
+-- A script that changes a subject adds `puts`, the field of the state.
+-- needs: subject/named subject/put_reply
 
 local MAX_PUTS = 16 -- PUTs whose repeats are recognized: more than the operators who work on one subject at once
-
-local function read_put(first)
-  return {
-    json = ARGV[first],
-    wanted = ARGV[first + 1],
-    read = ARGV[first + 2],
-    nonce = ARGV[first + 3],
-    who = ARGV[first + 4],
-    request_id = ARGV[first + 5],
-    history = ARGV[first + 6],
-    puts = '', -- the state's field; a script that changes a subject sets it
-  }
-end
 
 -- Returns the reply that refuses to create the subject, or nil. `ended`: the reply of known_state.
 --   {'restoring' | 'behind', mark} | {'mismatch', '0'} the PUT wants to change a subject
@@ -75,7 +63,7 @@ end
 
 -- The state's field `puts` with this PUT; a full list drops its oldest.
 local function remember_put(put, outcome, version)
-  local puts = put.puts
+  local puts = outcome == 'created' and '' or put.puts
   local _, count = string.gsub(puts, ';', '')
   if count >= MAX_PUTS then
     puts = string.gsub(puts, '^[^;]*;', '', 1)

@@ -1,12 +1,8 @@
 -- Shared by the scripts that set a status (jackpot, coupon, room).
 --
--- Part of a script, after the state's part. Such a script has these four arguments, from ARGV[first] on:
---   wanted status, reason, who, request id
+-- Part of a script, after the state's part. The named values of such a script: wanted (status), reason, who, request_id.
 -- Replies: {'ok', mark} done | {'same', mark} it had that status | {its status, mark} that status does not change
-
-local function read_status(first)
-  return { wanted = ARGV[first], reason = ARGV[first + 1], who = ARGV[first + 2], request_id = ARGV[first + 3] }
-end
+-- needs: subject/named
 
 -- Returns the reply that ends the call, or nil. `stays`: the status does not change as wanted.
 local function kept_status(state, wish, stays)

@@ -198,11 +198,13 @@ fn read_table(lua: &mut String, shape: &PackedShape, constant: &str) {
     for (i, field) in shape.fields.iter().enumerate() {
         let _ = writeln!(lua, "    {} = list[{}],", field.name, FIRST + i);
     }
-    // What texts hold that were read: each is unpacked once. A value that is set hides the one of the text, which nobody changes.
+    // What texts hold that were read: each is unpacked once. A value that is set hides the one of the text, which nobody
+    // changes.
     let _ = write!(
         lua,
-        "  }}\nend\nlocal kept_{name}, count_{name} = {{}}, 0\nlocal function read_{name}(text)\n  local of_text = kept_{name}[text]\n  if not of_text then\n    of_text = {{ __index = \
-         unpack_{name}(text) }}\n    if count_{name} == MAX_KEPT then\n      kept_{name}, count_{name} = {{}}, 0\n    end\n    \
+        "  }}\nend\nlocal kept_{name}, count_{name} = {{}}, 0\nlocal function read_{name}(text)\n  local of_text = \
+         kept_{name}[text]\n  if not of_text then\n    of_text = {{ __index = unpack_{name}(text) }}\n    \
+         if count_{name} == MAX_KEPT then\n      kept_{name}, count_{name} = {{}}, 0\n    end\n    \
          kept_{name}[text], count_{name} = of_text, count_{name} + 1\n  end\n  return setmetatable({{}}, of_text)\nend\n"
     );
 }
@@ -229,8 +231,8 @@ fn read_list(lua: &mut String, shape: &PackedShape, constant: &str) {
     let _ = write!(
         lua,
         "local function new_{name}()\n  return {{ true, {constant}_FORMAT{zeros} }}\nend\nlocal function read_{name}(text)\n  \
-         local list = unpacked(text, {constant}_FORMAT, '{name}')\n  local is_whole = pcall(check_whole, list, {FIRST}, {})\n  must(is_whole and (#list - {}) % \
-         {width} == 0 or nil, 'JP_DAMAGED {name}')\n  return list\nend\n",
+         local list = unpacked(text, {constant}_FORMAT, '{name}')\n  local is_whole = pcall(check_whole, list, {FIRST}, {})\n  \
+         must(is_whole and (#list - {}) % {width} == 0 or nil, 'JP_DAMAGED {name}')\n  return list\nend\n",
         first - 1,
         first - 1
     );

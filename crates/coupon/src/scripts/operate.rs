@@ -44,14 +44,15 @@ pub async fn define(
     retention_s: u64,
 ) -> Result<(Mark, Defined), ScriptError> {
     let definition = put.definition;
-    let call = put
-        .args(call(&DEFINE, keys, known), &definition.to_json())
-        .arg(definition.stock())
-        .arg(definition.per_user())
-        .arg(text(definition.window_ms()))
-        .arg(text(definition.starts_ms()))
-        .arg(text(definition.ends_ms()))
-        .arg(retention_s);
+    let wish = put
+        .named(&definition.to_json())
+        .with("stock", definition.stock())
+        .with("per_user", definition.per_user())
+        .with("window", text(definition.window_ms()))
+        .with("starts", text(definition.starts_ms()))
+        .with("ends", text(definition.ends_ms()))
+        .with("retention", retention_s);
+    let call = call(&DEFINE, keys, known).arg(wish);
     operate::define(store, &DEFINE, call, known, |reply| match reply.code() {
         "ended" => Ok(DefineRefusal::Ended),
         "below" => Ok(DefineRefusal::Below {
@@ -69,8 +70,7 @@ pub async fn set_status(
     known: Mark,
     wish: &SetStatus,
 ) -> Result<StatusSet, ScriptError> {
-    let call = wish.args(call(&STATUS, keys, known), wish.wanted.as_str());
-    let call = call.arg(if wish.reconciled { "1" } else { "" });
+    let call = call(&STATUS, keys, known).arg(wish.named(wish.wanted.as_str()));
     operate::set_status(store, &STATUS, call, known, Status::parse).await
 }
 

@@ -220,8 +220,6 @@ fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
         to: to.map(MeterName::as_str),
         amount,
         reason: body.reason.as_str().to_owned(),
-        who: by.who,
-        owner: by.owner,
-        request_id: by.request_id,
+        by,
     })
 }

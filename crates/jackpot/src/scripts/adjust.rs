@@ -8,9 +8,11 @@ use jackpot_core::money::Minor;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::keys::JackpotKeys;
-use jackpot_kernel::store::{Call, Store};
+use jackpot_kernel::store::Store;
+use jackpot_kernel::subject::Named;
+use jackpot_kernel::subject::operate::text;
 
-use super::{ADJUST, Fence, ScriptError, fenced, pools, run};
+use super::{ADJUST, Fence, ScriptError, run, with_pools};
 
 /// A change of a meter by an operator: money in, out, or moved.
 #[derive(Debug, Clone)]
@@ -27,12 +29,7 @@ pub struct Adjust {
     /// Minor units, from 1.
     pub amount: Minor,
     pub reason: String,
-    /// Name of the operator's key.
-    pub who: String,
-    /// Owner of that key.
-    pub owner: String,
-    /// Id of the HTTP request.
-    pub request_id: String,
+    pub by: Operator,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -113,19 +110,16 @@ pub async fn adjust(
     tiers: &[Tier],
     wish: &Adjust,
 ) -> Result<(Mark, Adjusted), ScriptError> {
-    let call = begin(keys, fence, tiers)
-        .arg(wish.adjustment_id.as_str())
-        .arg(&wish.digest)
-        .arg(wish.tier.as_str())
-        .arg(wish.from.unwrap_or_default())
-        .arg(wish.to.unwrap_or_default())
-        .arg(wish.amount.get())
-        .arg(&wish.reason)
-        .arg(&wish.who)
-        .arg(&wish.request_id)
-        .arg(&wish.owner)
-        .arg("");
-    end(store, fence, call).await
+    let named = Named::new()
+        .with("adjustment", &wish.adjustment_id)
+        .with_flag("approves", false)
+        .with("digest", &wish.digest)
+        .with("tier", &wish.tier)
+        .with("from", text(wish.from))
+        .with("to", text(wish.to))
+        .with("amount", wish.amount.get())
+        .why(&wish.by, &wish.reason);
+    call(store, keys, fence, tiers, named).await
 }
 
 /// Makes an adjustment that waits for a second owner.
@@ -136,27 +130,19 @@ pub async fn approve_adjustment(
     tiers: &[Tier],
     wish: &Approves<'_>,
 ) -> Result<(Mark, Adjusted), ScriptError> {
-    let call = begin(keys, fence, tiers).arg(wish.id.as_str());
-    let call = ["digest", "tier", "from", "to", "amount"]
-        .iter()
-        .fold(call, |call, _| call.arg(""));
-    let call = call
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id)
-        .arg(&wish.by.owner)
-        .arg("approve");
-    end(store, fence, call).await
+    let named = Named::new().with("adjustment", wish.id).with_flag("approves", true);
+    call(store, keys, fence, tiers, named.why(wish.by, wish.reason)).await
 }
 
-fn begin(keys: &JackpotKeys, fence: &Fence, tiers: &[Tier]) -> Call<'static> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.adjustments, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
-    fenced(&ADJUST, &all, fence)
-}
-
-async fn end(store: &Store, fence: &Fence, call: Call<'_>) -> Result<(Mark, Adjusted), ScriptError> {
+async fn call(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: Named,
+) -> Result<(Mark, Adjusted), ScriptError> {
+    let fixed = [keys.state.as_str(), &keys.adjustments, &keys.events];
+    let call = with_pools(&ADJUST, keys, fixed, tiers, fence).arg(wish);
     let reply = run(store, &ADJUST, call, fence.known).await?.fenced()?;
     let at_ms = || Ok::<_, ScriptError>(reply.read::<Done>()?.at_ms);
     let adjusted = match reply.code() {

@@ -9,6 +9,7 @@ use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
+use jackpot_kernel::subject::Named;
 
 use super::{APPROVE_LIMIT, Fence, ScriptError, fenced, run};
 
@@ -50,12 +51,8 @@ pub async fn approve_limit(
     fence: &Fence,
     wish: &Approval<'_>,
 ) -> Result<(Mark, Approved), ScriptError> {
-    let call = fenced(&APPROVE_LIMIT, &[&keys.state, &keys.events], fence)
-        .arg(wish.version)
-        .arg(&wish.by.owner)
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id);
+    let named = Named::new().with("version", wish.version).why(wish.by, wish.reason);
+    let call = fenced(&APPROVE_LIMIT, &[&keys.state, &keys.events], fence).arg(named);
     let reply = run(store, &APPROVE_LIMIT, call, fence.known).await?.fenced()?;
     let terms = || {
         let InForce { settlement, above } = reply.read::<InForce>()?.values;

@@ -246,6 +246,19 @@ fn fenced<'s>(script: &'s Script, keys: &[&str], fence: &Fence) -> Call<'s> {
         .arg(&fence.definition)
 }
 
+/// A call with these keys, then the pool of each tier, and the fence.
+fn with_pools<'s, const N: usize>(
+    script: &'s Script,
+    keys: &JackpotKeys,
+    fixed: [&str; N],
+    tiers: &[Tier],
+    fence: &Fence,
+) -> Call<'s> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let all = fixed.into_iter().chain(pools.iter().map(String::as_str));
+    fenced(script, &all.collect::<Vec<_>>(), fence)
+}
+
 fn pools<'a>(keys: &'a JackpotKeys, tiers: &'a [Tier]) -> impl Iterator<Item = String> + 'a {
     tiers.iter().map(|tier| keys.pool(&tier.tier))
 }

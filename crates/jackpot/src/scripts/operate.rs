@@ -10,10 +10,10 @@ use jackpot_core::wire::{Field, OrDash};
 use crate::view::Status;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::keys::JackpotKeys;
-use jackpot_kernel::store::{Call, Script, Store};
+use jackpot_kernel::store::Store;
 use jackpot_kernel::subject::operate;
 
-use super::{CHECKPOINT, DEFINE, Fence, STATUS, ScriptError, fenced, pools, tiers_text};
+use super::{CHECKPOINT, DEFINE, Fence, STATUS, ScriptError, tiers_text, with_pools};
 
 pub type Define<'a> = operate::Define<'a, Definition>;
 pub type Defined = operate::Defined<DefineRefusal>;
@@ -44,19 +44,6 @@ pub struct NewJackpot {
     pub retention_s: u64,
     /// Owner of the key that puts the definition, also of a change.
     pub owner: String,
-}
-
-/// A call with these keys, then the pool of each tier, and the fence.
-fn call<'s, const N: usize>(
-    script: &'s Script,
-    keys: &JackpotKeys,
-    fixed: [&str; N],
-    tiers: &[Tier],
-    fence: &Fence,
-) -> Call<'s> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let all = fixed.into_iter().chain(pools.iter().map(String::as_str));
-    fenced(script, &all.collect::<Vec<_>>(), fence)
 }
 
 reply! {
@@ -92,20 +79,21 @@ pub async fn define(
         &keys.events,
     ];
     let json = serde_json::to_string(document).expect("plain data is JSON");
-    let call = put
-        .args(call(&DEFINE, keys, fixed, tiers, fence), &json)
-        .arg(tiers_text(tiers))
-        .arg(put.definition.money_digest())
-        .arg(document.currency.as_str())
-        .arg(new.status.as_str())
-        .arg(&new.opening.nonce)
-        .arg(&new.opening.secret_id)
-        .arg(new.retention_s)
-        .arg(rules_text(put.definition))
-        .arg(&fence.prepared)
-        .arg(document.settlement.as_str())
-        .arg(OrDash(document.approval_above).text())
-        .arg(&new.owner);
+    let wish = put
+        .named(&json)
+        .with("tiers", tiers_text(tiers))
+        .with("money", put.definition.money_digest())
+        .with("currency", document.currency.as_str())
+        .with("status", new.status.as_str())
+        .with("epoch_nonce", &new.opening.nonce)
+        .with("secret_id", &new.opening.secret_id)
+        .with("retention", new.retention_s)
+        .with("rules", rules_text(put.definition))
+        .with("prepared", &fence.prepared)
+        .with("settlement", document.settlement.as_str())
+        .with("above", OrDash(document.approval_above).text())
+        .with("owner", &new.owner);
+    let call = with_pools(&DEFINE, keys, fixed, tiers, fence).arg(wish);
     operate::define(store, &DEFINE, call, fence.known, |reply| match reply.code() {
         "status" => Ok(DefineRefusal::Status),
         "closed" => Ok(DefineRefusal::Closed),
@@ -125,9 +113,8 @@ pub async fn set_status(
     wish: &SetStatus,
 ) -> Result<StatusSet, ScriptError> {
     let fixed = [keys.state.as_str(), &keys.pending, &keys.events, &keys.epochs];
-    let call = wish.args(call(&STATUS, keys, fixed, tiers, fence), wish.wanted.as_str());
-    let call = call.arg(u8::from(wish.reconciled)).arg(&fence.prepared);
-    let call = call.arg(u8::from(wish.keep_waiting));
+    let named = wish.named(wish.wanted.as_str()).with("prepared", &fence.prepared);
+    let call = with_pools(&STATUS, keys, fixed, tiers, fence).arg(named);
     operate::set_status(store, &STATUS, call, fence.known, Status::parse).await
 }
 
@@ -142,6 +129,6 @@ pub async fn checkpoint(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers:
         &keys.definitions,
         &keys.adjustments,
     ];
-    let call = call(&CHECKPOINT, keys, fixed, tiers, fence);
+    let call = with_pools(&CHECKPOINT, keys, fixed, tiers, fence);
     operate::checkpoint(store, &CHECKPOINT, call, fence.known).await
 }

@@ -74,34 +74,28 @@ pub async fn reverse(
     tiers: &[Tier],
     wish: &Reverse<'_>,
 ) -> Result<(Mark, Reversed), ScriptError> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let within_ms = wish.definition.document().reverse_within_s.saturating_mul(1_000);
     let source = wish.source.map(Id::as_str);
-    let mut call = fenced(&REVERSE, &all, fence)
-        .arg(wish.entry_id)
-        .arg(wish.reversal_id.as_str())
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id)
-        .arg(wish.sequence)
-        .arg(wish.entered_ms)
-        .arg(within_ms)
-        .arg(wish.stake.get())
-        .arg(wish.version)
-        .arg(source.unwrap_or_default())
-        .arg(fingerprint(wish.reason));
     let contribution = wish.definition.contribution_of(source);
     let amounts = split(wish.definition, contribution, wish.stake);
-    for (tier, amount) in wish.definition.tiers().iter().zip(amounts) {
-        call = call
-            .arg(tier.tier.as_str())
-            .arg(amount.pool.units)
-            .arg(amount.pool.micro)
-            .arg(amount.reserve.units)
-            .arg(amount.reserve.micro);
-    }
+    let part = |(tier, amount): (&Tier, Amounts)| {
+        let (pool, reserve) = (amount.pool, amount.reserve);
+        format!("{} {} {} {} {};", tier.tier, pool.units, pool.micro, reserve.units, reserve.micro)
+    };
+    let named = Named::new()
+        .with("entry", wish.entry_id)
+        .with("reversal", wish.reversal_id)
+        .with("seq", wish.sequence)
+        .with("entered", wish.entered_ms)
+        .with("within", within_ms)
+        .with("stake", wish.stake.get())
+        .with("version", wish.version)
+        .with("source", text(source))
+        .with("reason_digest", fingerprint(wish.reason))
+        .with("parts", wish.definition.tiers().iter().zip(amounts).map(part).collect::<String>())
+        .why(wish.by, wish.reason);
+    let fixed = [keys.state.as_str(), &keys.seen_a, &keys.seen_b, &keys.events];
+    let call = with_pools(&REVERSE, keys, fixed, tiers, fence).arg(named);
     let reply = run(store, &REVERSE, call, fence.known).await?.fenced()?;
     let record = || Ok::<_, ScriptError>(ReversalRecord::parse(&reply.read::<Done>()?.values.record)?);
     let reversed = match reply.code() {
@@ -156,15 +150,14 @@ pub async fn cancel(
     wish: Cancel<'_>,
 ) -> Result<(Mark, Cancelled), ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
-    let call = fenced(&CANCEL, &fixed.map(String::as_str), fence)
-        .arg(wish.entry_id)
-        .arg(wish.reversal_id.as_str())
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id)
-        .arg(fingerprint(wish.reason))
-        .arg(OrDash(wish.key).text())
-        .arg(MAX_EARLY);
+    let named = Named::new()
+        .with("entry", wish.entry_id)
+        .with("reversal", wish.reversal_id)
+        .with("reason_digest", fingerprint(wish.reason))
+        .with("by", OrDash(wish.key).text())
+        .with("most", MAX_EARLY)
+        .why(wish.by, wish.reason);
+    let call = fenced(&CANCEL, &fixed.map(String::as_str), fence).arg(named);
     let reply = run(store, &CANCEL, call, fence.known).await?.fenced()?;
     let cancelled = match reply.code() {
         "ok" => Cancelled::Remembered { now: true },

@@ -4,23 +4,19 @@ use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
 
+use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
+use jackpot_kernel::subject::Named;
 
-use super::{Fence, ROTATE, ScriptError, fenced, pools, run};
+use super::{Fence, ROTATE, ScriptError, run, with_pools};
 
 /// Why an epoch ends.
 #[derive(Debug, Clone)]
 pub enum Rotate {
     /// An operator ends it; records stay.
-    Operator {
-        reason: String,
-        /// Name of the operator's key.
-        who: String,
-        /// Id of the HTTP request.
-        request_id: String,
-    },
+    Operator { reason: String, by: Operator },
     /// The retention has passed; the older generation of records goes.
     Retention {
         /// Shortest time for which a record stays, in seconds, by this instance's setting. The jackpot uses the longest
@@ -99,8 +95,8 @@ pub async fn rotate_with(
     cycles: Option<(&[Tier], &str)>,
 ) -> Result<(Mark, Rotated), ScriptError> {
     let (tiers, prepared) = cycles.unwrap_or_default();
-    let all = [
-        &keys.state,
+    let fixed = [
+        keys.state.as_str(),
         &keys.definitions,
         &keys.epochs,
         &keys.seen_a,
@@ -108,30 +104,21 @@ pub async fn rotate_with(
         &keys.pending,
         &keys.events,
     ];
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let all: Vec<_> = all.into_iter().chain(&pools).map(String::as_str).collect();
-    let call = fenced(&ROTATE, &all, fence);
-    let call = match why {
-        Rotate::Operator {
-            reason,
-            who,
-            request_id,
-        } => call
-            .arg("epoch")
-            .arg(&next.commitment)
-            .arg(0)
-            .arg(reason)
-            .arg(who)
-            .arg(request_id),
-        Rotate::Retention { retention_s } => call
-            .arg("generation")
-            .arg(&next.commitment)
-            .arg(*retention_s)
-            .arg("retention")
-            .arg("service")
-            .arg(""),
+    let named = Named::new()
+        .with("commitment", &next.commitment)
+        .with("epoch_nonce", &next.nonce)
+        .with("secret_id", &next.secret_id)
+        .with("prepared", prepared);
+    let named = match why {
+        Rotate::Operator { reason, by } => named.with("kind", "epoch").why(by, reason),
+        Rotate::Retention { retention_s } => named
+            .with("kind", "generation")
+            .with("retention", retention_s)
+            .with("reason", "retention")
+            .with("who", "service")
+            .with("request_id", ""),
     };
-    let call = call.arg(&next.nonce).arg(&next.secret_id).arg(prepared);
+    let call = with_pools(&ROTATE, keys, fixed, tiers, fence).arg(named);
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
         "ok" => Rotated::Opened(reply.read::<Opened>()?.epoch),

@@ -9,8 +9,10 @@ use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
+use jackpot_kernel::subject::Named;
+use jackpot_kernel::subject::operate::text;
 
-use super::{Fence, SETTLE, ScriptError, fenced, pools, run};
+use super::{Fence, SETTLE, ScriptError, run, with_pools};
 
 /// A step of a payout, as it was decided by the ledger.
 #[derive(Debug)]
@@ -58,9 +60,6 @@ pub async fn settle(
     tiers: &[Tier],
     wish: &Settle<'_>,
 ) -> Result<(Mark, Stepped), ScriptError> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.steps, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let Standing {
         state,
         approved,
@@ -71,25 +70,24 @@ pub async fn settle(
     let attempt = attempt.as_ref();
     let of_attempt = |text: fn(&Attempt) -> &str| attempt.map_or("", text);
     let attempt_at = attempt.filter(|attempt| attempt.at_ms > 0);
-    let call = fenced(&SETTLE, &all, fence)
-        .arg(wish.payout_id)
-        .arg(wish.seen)
-        .arg(wish.step.as_str())
-        .arg(wish.before.as_str())
-        .arg(state.as_str())
-        .arg(wish.tier.as_str())
-        .arg(wish.amount)
-        .arg(approved_by)
-        .arg(approver)
-        .arg(of_attempt(|attempt| attempt.ended.as_str()))
-        .arg(of_attempt(|attempt| &attempt.settlement_id))
-        .arg(of_attempt(|attempt| &attempt.text))
-        .arg(attempt_at.map(|attempt| attempt.at_ms.to_string()).unwrap_or_default())
-        .arg(asked.as_deref().unwrap_or_default())
-        .arg(&wish.by.owner)
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id);
+    let named = Named::new()
+        .with("payout", wish.payout_id)
+        .with("seen", wish.seen)
+        .with("step", wish.step.as_str())
+        .with("before", wish.before.as_str())
+        .with("after", state.as_str())
+        .with("tier", wish.tier)
+        .with("amount", wish.amount)
+        .with("approved_by", approved_by)
+        .with("approver", approver)
+        .with("attempt", of_attempt(|attempt| attempt.ended.as_str()))
+        .with("settlement", of_attempt(|attempt| &attempt.settlement_id))
+        .with("text", of_attempt(|attempt| &attempt.text))
+        .with("attempt_at", text(attempt_at.map(|attempt| attempt.at_ms)))
+        .with("asked", text(asked.as_ref()))
+        .why(wish.by, wish.reason);
+    let fixed = [keys.state.as_str(), &keys.steps, &keys.events];
+    let call = with_pools(&SETTLE, keys, fixed, tiers, fence).arg(named);
     let reply = run(store, &SETTLE, call, fence.known).await?.fenced()?;
     let stepped = match reply.code() {
         "ok" => Stepped::Done,

@@ -13,9 +13,11 @@ use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
+use jackpot_kernel::subject::Named;
+use jackpot_kernel::subject::operate::text;
 
 use super::{
-    Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, TRANSFER_RELEASE, fenced, pools, run,
+    Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, TRANSFER_RELEASE, run, with_pools,
 };
 
 /// Room in the jackpot that receives.
@@ -160,20 +162,17 @@ pub async fn transfer_expect(
     tiers: &[Tier],
     wish: &Expect<'_>,
 ) -> Result<(Mark, Expected), ScriptError> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.adjustments, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
-    let call = fenced(&TRANSFER_EXPECT, &all, fence)
-        .arg(wish.source.as_str())
-        .arg(wish.transfer_id.as_str())
-        .arg(wish.digest)
-        .arg(wish.parts.text())
-        .arg(wish.currency.as_str())
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id)
-        .arg(if wish.looks { "look" } else { "" })
-        .arg(OrDash(wish.limit).text());
+    let named = Named::new()
+        .with("from", wish.source)
+        .with("transfer", wish.transfer_id)
+        .with("digest", wish.digest)
+        .with("parts", wish.parts.text())
+        .with("currency", wish.currency.as_str())
+        .with_flag("looks", wish.looks)
+        .with("limit", OrDash(wish.limit).text())
+        .why(wish.by, wish.reason);
+    let fixed = [keys.state.as_str(), &keys.adjustments, &keys.events];
+    let call = with_pools(&TRANSFER_EXPECT, keys, fixed, tiers, fence).arg(named);
     let reply = run(store, &TRANSFER_EXPECT, call, fence.known).await?.fenced()?;
     let expected = match reply.code() {
         "ok" | "same" => Expected::Made,
@@ -195,29 +194,20 @@ pub async fn transfer_give(
     tiers: &[Tier],
     wish: &Give<'_>,
 ) -> Result<(Mark, Given), ScriptError> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.pending, &keys.adjustments, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
-    let mut call = fenced(&TRANSFER_GIVE, &all, fence)
-        .arg(wish.transfer_id.as_str())
-        .arg(wish.digest)
-        .arg(wish.to.as_str())
-        .arg(wish.expected.map(|holds| holds.parts.text()).unwrap_or_default())
-        .arg(wish.reason)
-        .arg(&wish.by.who)
-        .arg(&wish.by.request_id)
-        .arg(&fence.prepared)
-        .arg(&wish.by.owner)
-        .arg(if wish.is_approval { "approve" } else { "" })
-        .arg(if wish.expected.is_some_and(|holds| !holds.waits) {
-            "room"
-        } else {
-            ""
-        })
-        .arg(wish.expected.map_or(0, |holds| holds.at_ms));
-    for (tier, to_tier) in wish.tiers {
-        call = call.arg(tier.as_str()).arg(to_tier.as_str());
-    }
+    let pairs = wish.tiers.iter().map(|(tier, to_tier)| format!("{tier} {to_tier};"));
+    let named = Named::new()
+        .with("transfer", wish.transfer_id)
+        .with("digest", wish.digest)
+        .with("to", wish.to)
+        .with("pairs", pairs.collect::<String>())
+        .with("expected", text(wish.expected.map(|holds| holds.parts.text())))
+        .with("prepared", &fence.prepared)
+        .with_flag("approves", wish.is_approval)
+        .with_flag("room", wish.expected.is_some_and(|holds| !holds.waits))
+        .with("looked", wish.expected.map_or(0, |holds| holds.at_ms))
+        .why(wish.by, wish.reason);
+    let fixed = [keys.state.as_str(), &keys.pending, &keys.adjustments, &keys.events];
+    let call = with_pools(&TRANSFER_GIVE, keys, fixed, tiers, fence).arg(named);
     let reply = run(store, &TRANSFER_GIVE, call, fence.known).await?.fenced()?;
     let parts = || {
         let parts = reply.read::<Parts>()?.values.parts;
@@ -274,10 +264,8 @@ pub async fn transfer_receive(
     (source, transfer_id): (&Id, &Id),
     (digest, parts): (&str, &str),
 ) -> Result<(Mark, Received), ScriptError> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.adjustments, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
-    let call = fenced(&TRANSFER_RECEIVE, &all, fence)
+    let fixed = [keys.state.as_str(), &keys.adjustments, &keys.events];
+    let call = with_pools(&TRANSFER_RECEIVE, keys, fixed, tiers, fence)
         .arg(source.as_str())
         .arg(transfer_id.as_str())
         .arg(digest)
@@ -310,10 +298,8 @@ pub async fn transfer_release(
     tiers: &[Tier],
     (source, transfer_id, digest): (&Id, &Id, &str),
 ) -> Result<(Mark, Released), ScriptError> {
-    let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.adjustments, &keys.events];
-    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
-    let call = fenced(&TRANSFER_RELEASE, &all, fence)
+    let fixed = [keys.state.as_str(), &keys.adjustments, &keys.events];
+    let call = with_pools(&TRANSFER_RELEASE, keys, fixed, tiers, fence)
         .arg(source.as_str())
         .arg(transfer_id.as_str())
         .arg(digest);

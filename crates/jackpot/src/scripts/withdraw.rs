@@ -6,6 +6,7 @@ use jackpot_core::mark::Mark;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
+use jackpot_kernel::subject::Named;
 
 use super::{Fence, ScriptError, WITHDRAW, fenced, run};
 
@@ -32,13 +33,8 @@ pub async fn withdraw(
         Leaving::Adjustment(id) => (id.as_str(), ""),
         Leaving::Transfer(id) => ("", id.as_str()),
     };
-    let call = fenced(&WITHDRAW, &all, fence)
-        .arg(adjustment)
-        .arg(transfer)
-        .arg(&by.owner)
-        .arg(reason)
-        .arg(&by.who)
-        .arg(&by.request_id);
+    let named = Named::new().with("adjustment", adjustment).with("transfer", transfer);
+    let call = fenced(&WITHDRAW, &all, fence).arg(named.why(by, reason));
     let reply = run(store, &WITHDRAW, call, fence.known).await?.fenced()?;
     let withdrawn = match reply.code() {
         "ok" | "same" => Withdrawn::Done,

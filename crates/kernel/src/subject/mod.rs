@@ -16,6 +16,7 @@ pub mod kinds;
 mod ledger_mark;
 mod list;
 mod listed;
+mod named;
 mod observed;
 pub mod operate;
 mod quiet;
@@ -30,6 +31,7 @@ mod wanted;
 pub use glance::{Glance, Glances};
 pub use ledger_mark::ledger_mark;
 pub use list::List;
+pub use named::Named;
 pub use observed::{LedgerView, Observed, Reason, rises};
 pub use operate::Stamp;
 pub use quiet::Quiet;
@@ -52,7 +54,7 @@ use crate::store::{Call, Folder, Made, Script, Store, StoreError};
 /// The Lua that the scripts of all kinds share.
 pub static LUA: Folder = Folder {
     files: crate::lua_files!("../../lua/subject", "subject/":
-        "checkpoint" "emergency" "emergency_decision" "event_fields" "events" "name_store" "packed" "puts"
+        "checkpoint" "emergency" "emergency_decision" "event_fields" "events" "name_store" "named" "packed" "puts"
         "restore_begin" "restore_records" "restored" "sent" "status" "tail"
     ),
     made: &MADE,

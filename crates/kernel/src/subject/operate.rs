@@ -4,7 +4,7 @@
 
 use jackpot_core::mark::Mark;
 
-use super::{Marked, Reply, ScriptError, Wanted, new_history, run};
+use super::{Marked, Named, Reply, ScriptError, Wanted, new_history, run};
 use crate::operator::Operator;
 use crate::random::{self, RandomError};
 use crate::reply;
@@ -62,16 +62,17 @@ impl Stamp {
 }
 
 impl<D> Define<'_, D> {
-    /// Adds the arguments that `lua/subject/puts.lua` reads. `json`: the definition.
+    /// The values that `lua/subject/puts.lua` reads. `json`: the definition.
     #[must_use]
-    pub fn args<'s>(&self, call: Call<'s>, json: &str) -> Call<'s> {
-        call.arg(json)
-            .arg(self.wanted.to_text())
-            .arg(text(self.last_version))
-            .arg(self.nonce)
-            .arg(self.who)
-            .arg(self.request_id)
-            .arg(self.history)
+    pub fn named(&self, json: &str) -> Named {
+        Named::new()
+            .with("json", json)
+            .with("wanted", self.wanted.to_text())
+            .with("read", text(self.last_version))
+            .with("nonce", self.nonce)
+            .with("who", self.who)
+            .with("request_id", self.request_id)
+            .with("history", self.history)
     }
 }
 
@@ -145,10 +146,16 @@ impl<S> SetStatus<S> {
         }
     }
 
-    /// Adds the arguments that `lua/subject/status.lua` reads. `wanted`: the name of the status.
+    /// The values that `status.lua` of a capability reads. `wanted`: the name of the status.
     #[must_use]
-    pub fn args<'s>(&self, call: Call<'s>, wanted: &str) -> Call<'s> {
-        call.arg(wanted).arg(&self.reason).arg(&self.who).arg(&self.request_id)
+    pub fn named(&self, wanted: &str) -> Named {
+        Named::new()
+            .with("wanted", wanted)
+            .with("reason", &self.reason)
+            .with("who", &self.who)
+            .with("request_id", &self.request_id)
+            .with_flag("reconciled", self.reconciled)
+            .with_flag("keep_waiting", self.keep_waiting)
     }
 }
 

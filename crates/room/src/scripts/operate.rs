@@ -31,14 +31,15 @@ pub async fn define(
     commitment: &str,
 ) -> Result<(Mark, Defined), ScriptError> {
     let definition = put.definition;
-    let call = put
-        .args(call(&DEFINE, keys, known), &definition.to_json())
-        .arg(definition.capacity())
-        .arg(definition.session_ms())
-        .arg(definition.waiting_timeout_ms())
-        .arg(text(definition.admissions_per_minute()))
-        .arg(text(definition.opens_ms()))
-        .arg(commitment);
+    let wish = put
+        .named(&definition.to_json())
+        .with("capacity", definition.capacity())
+        .with("session", definition.session_ms())
+        .with("waiting_timeout", definition.waiting_timeout_ms())
+        .with("rate", text(definition.admissions_per_minute()))
+        .with("opens_at", text(definition.opens_ms()))
+        .with("commitment", commitment);
+    let call = call(&DEFINE, keys, known).arg(wish);
     operate::define(store, &DEFINE, call, known, |reply| match reply.code() {
         "opened" => Ok(DefineRefusal::Opened),
         _ => Err(reply.unexpected()),
@@ -53,7 +54,7 @@ pub async fn set_status(
     known: Mark,
     wish: &SetStatus,
 ) -> Result<StatusSet, ScriptError> {
-    let call = wish.args(call(&STATUS, keys, known), wish.wanted.as_str());
+    let call = call(&STATUS, keys, known).arg(wish.named(wish.wanted.as_str()));
     operate::set_status(store, &STATUS, call, known, |_| None).await
 }
 

@@ -1,13 +1,13 @@
 -- Creates a toy, or changes its limit.
 --
 -- KEYS  the two of the toy (state.lua)
--- ARGV  1 known mark  2..8 the PUT (lua/subject/puts.lua)  9 limit
+-- ARGV  1 known mark  2 named values: the PUT (lua/subject/puts.lua), and limit
 -- Reply {'created' | 'changed' | 'same', mark, version} | {'mismatch' | 'behind' | 'restoring' | 'stale', mark}
 --       {'below', mark} the toy has counted further than this limit
 -- needs: subject/puts state event/define
 
-local put, at = read_put(2), now_ms()
-local limit = must(exact(ARGV[9]), 'JP_ARGUMENT limit')
+local put, at = named(ARGV[2]), now_ms()
+local limit = must(exact(put.limit), 'JP_ARGUMENT limit')
 
 local function define(state, mode)
   local version = num(state.version)

@@ -1,7 +1,7 @@
 -- Suspends a toy whose books do not agree, or opens it again once they do.
 --
 -- KEYS  the two of the toy (state.lua)
--- ARGV  1 known mark  2..5 open | suspended, reason, who, request id (lua/subject/status.lua)
+-- ARGV  1 known mark  2 named values (lua/subject/status.lua): wanted: open | suspended
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
 -- needs: state subject/status event/status
 
@@ -9,7 +9,7 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local wish = read_status(2)
+local wish = named(ARGV[2])
 ended = kept_status(state, wish)
 if ended then
   return ended

@@ -91,7 +91,7 @@ pub async fn define(
     put: &Define<'_, Definition>,
 ) -> Result<(Mark, Defined<()>), ScriptError> {
     let json = serde_json::to_string(put.definition).expect("plain data is JSON");
-    let call = put.args(call(&DEFINE, keys, known), &json).arg(put.definition.limit);
+    let call = call(&DEFINE, keys, known).arg(put.named(&json).with("limit", put.definition.limit));
     operate::define(store, &DEFINE, call, known, |reply| match reply.code() {
         "below" => Ok(()),
         _ => Err(reply.unexpected()),
@@ -105,7 +105,7 @@ pub async fn set_status(
     known: Mark,
     wish: &SetStatus<Status>,
 ) -> Result<StatusSet<Status>, ScriptError> {
-    let call = wish.args(call(&STATUS, keys, known), wish.wanted.as_str());
+    let call = call(&STATUS, keys, known).arg(wish.named(wish.wanted.as_str()));
     operate::set_status(store, &STATUS, call, known, Status::parse).await
 }
 
