@@ -179,9 +179,7 @@ async fn open(place: &Place, id: &Id) -> Outcome {
         to: Some("pool"),
         amount: Minor::try_from(1_000_000)?,
         reason: "prizes".to_owned(),
-        who: "bench".to_owned(),
-        owner: "bench".to_owned(),
-        request_id: "bench".to_owned(),
+        by,
     };
     operate.adjust(id, &fund).await?;
     operate.views.refresh(id).await?;

@@ -19,6 +19,8 @@
 -- Cost: O(tiers).
 -- needs: state subject/named tiers exactly reversal early_cancel event/reverse reverse_reply
 
+local PART = '(%S+) (%S+) (%S+) (%S+) (%S+);'
+
 -- Takes units and millionths from what is held. Returns what is left, and what was missing.
 local function less(held, held_micro, units, micro)
   local left, left_micro = held - units, held_micro - micro
@@ -112,9 +114,7 @@ end
 
 local tiers = read_tiers(state, state.tiers, 5)
 local reversed, meters = {}, {}
-for name_of, pool, pool_micro, reserve, reserve_micro in
-  string.gmatch(wish.parts, '(%S+) (%S+) (%S+) (%S+) (%S+);')
-do
+for name_of, pool, pool_micro, reserve, reserve_micro in string.gmatch(wish.parts, PART) do
   local tier = must(tier_named(tiers, name_of), 'JP_ARGUMENT tier')
   local text, changed = give_back(tier, whole(pool), whole(pool_micro), whole(reserve), whole(reserve_micro))
   if not text then

@@ -82,9 +82,7 @@ async fn players(operate: &Operate, stores: &[Store], id: &Id, spec: &Spec) -> O
         to: Some("pool"),
         amount: Minor::try_from(spec.start.unsigned_abs())?,
         reason: "comparison".to_owned(),
-        who: by.who,
-        owner: by.owner,
-        request_id: by.request_id,
+        by,
     };
     operate.adjust(id, &fund).await?;
     let (known, view) = operate.views.refresh(id).await?;

@@ -50,7 +50,7 @@ impl Coupons {
         }
         // The queue of a resumed coupon goes on, and that of a closed one is refused.
         self.bell.ring(id);
-        let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+        let (who, request_id, reason) = (&*wish.by.who, &*wish.by.request_id, &*wish.reason);
         info!(coupon_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Defines for Coupons {
     }
 
     fn log(&self, id: &Id, put: &Define<'_>, Put { created, version }: Put) {
-        let (who, request_id) = (put.who, put.request_id);
+        let (who, request_id) = (&*put.by.who, &*put.by.request_id);
         info!(coupon_id = %id, who, request_id, created, version, "definition put");
     }
 }

@@ -1,4 +1,4 @@
-//! Redis' record of a request. `lua/coupon/read_request.lua` and `write_request.lua` are generated from it. Pure.
+//! Redis' record of a request. Lua reads and writes it by `read_request` and `write_request`, which are made from it. Pure.
 
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;

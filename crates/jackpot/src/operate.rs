@@ -80,7 +80,6 @@ impl Operate {
             status,
             opening: self.views.opening(id, 1)?,
             retention_s: self.retention_s,
-            owner: by.owner.clone(),
         };
         engine::define(self, id, Stamp::new()?.put(definition, wanted, by), &new).await
     }
@@ -128,7 +127,7 @@ impl Operate {
         if let StatusSet::Stays(_, status) = engine::set_status(&*self.views, id, &wish).await? {
             return Err(PlayError::Stopped(status));
         }
-        let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+        let (who, request_id, reason) = (&*wish.by.who, &*wish.by.request_id, &*wish.reason);
         info!(jackpot_id = %id, who, request_id, reason, status = wish.wanted.as_str(), "status set");
         Ok(())
     }
@@ -142,9 +141,9 @@ impl Operate {
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<Made, PlayError> {
         let adjusted = self.try_adjust(id, wish).await;
         let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
-        let made = made((&wish.adjustment_id, &wish.owner), mark, &adjusted)?;
+        let made = made((&wish.adjustment_id, &wish.by.owner), mark, &adjusted)?;
         if made.now {
-            let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+            let (who, request_id, reason) = (&*wish.by.who, &*wish.by.request_id, &*wish.reason);
             let (adjustment_id, tier, amount) = (&wish.adjustment_id, &wish.tier, wish.amount);
             let (from, to) = (wish.from.unwrap_or("outside"), wish.to.unwrap_or("outside"));
             let state = made.state.as_str();
@@ -175,8 +174,7 @@ impl Operate {
         let (who, request_id) = (&*by.who, &*by.request_id);
         let why = Rotate::Operator {
             reason: reason.clone(),
-            who: by.who.clone(),
-            request_id: by.request_id.clone(),
+            by: by.clone(),
         };
         let (_, view) = self.views.refresh(id).await?;
         let nonce_of = |row: &CycleRow| (row.tier.clone(), row.nonce.clone());
@@ -201,11 +199,7 @@ impl Operate {
     /// closed with an open epoch or cycle loses it.
     pub async fn leave_other_secrets(&self, id: &Id) -> Result<(), PlayError> {
         let (_, view) = self.views.view(id).await?;
-        let by = Operator {
-            who: "service".to_owned(),
-            owner: "service".to_owned(),
-            request_id: String::new(),
-        };
+        let by = Operator::service();
         if view.is_closed {
             let reason = "it is closed, so its epoch and its cycles end".to_owned();
             return self.set_status(id, Status::Closed, reason, &by).await;
@@ -258,11 +252,7 @@ impl Operate {
             return error;
         }
         let reason = format!("Redis holds values that the service did not write: {detail}");
-        let by = Operator {
-            who: "service".to_owned(),
-            owner: "service".to_owned(),
-            request_id: String::new(),
-        };
+        let by = Operator::service();
         // This decision does not depend on what the pools hold.
         let wish = SetStatus::new(Status::Suspended, reason.clone(), &by);
         // Boxed: this happens rarely, and every entry would carry the space for it.
@@ -406,7 +396,7 @@ impl Defines for Operate {
     }
 
     fn log(&self, id: &Id, put: &Define<'_>, Put { created, version }: Put) {
-        let (who, request_id) = (put.who, put.request_id);
+        let (who, request_id) = (&*put.by.who, &*put.by.request_id);
         info!(jackpot_id = %id, who, request_id, created, version, "definition put");
     }
 }

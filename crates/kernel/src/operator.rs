@@ -7,6 +7,18 @@ pub struct Operator {
     pub who: String,
     /// Who holds that key.
     pub owner: String,
-    /// Id of the HTTP request.
+    /// Id of the HTTP request; empty for none.
     pub request_id: String,
+}
+
+impl Operator {
+    /// What the service does by itself.
+    #[must_use]
+    pub fn service() -> Self {
+        Self {
+            who: "service".to_owned(),
+            owner: "service".to_owned(),
+            request_id: String::new(),
+        }
+    }
 }

@@ -224,7 +224,7 @@ impl Defines for Rooms {
     }
 
     fn log(&self, id: &Id, put: &Define<'_>, Put { created, version }: Put) {
-        let (who, request_id) = (put.who, put.request_id);
+        let (who, request_id) = (&*put.by.who, &*put.by.request_id);
         info!(room_id = %id, who, request_id, created, version, "definition put");
     }
 }

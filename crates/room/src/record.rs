@@ -1,4 +1,4 @@
-//! Redis' record of a ticket. `lua/room/record.lua` is generated from it. Pure.
+//! Redis' record of a ticket. The `record` of Lua is made from it. Pure.
 
 use jackpot_core::ids::PersonId;
 

@@ -8,6 +8,7 @@ use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, definition};
+use crate::support::given::operator;
 use crate::support::redis::TestRedis;
 
 #[tokio::test]
@@ -122,8 +123,7 @@ async fn a_redis_that_lost_the_coupon_gets_no_new_one_of_its_name() {
         last_version: None,
         nonce: "x",
         history: "0123456789abcdef",
-        who: "tester",
-        request_id: "r",
+        by: &operator(),
     };
     let known = Mark::new(0, 5).expect("a mark");
     let put = scripts::define(&fixture.store, &fixture.keys, known, &wish, 7_200).await;

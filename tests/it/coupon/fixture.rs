@@ -79,8 +79,7 @@ impl CouponFixture {
             last_version,
             nonce,
             history: "0123456789abcdef",
-            who: "tester",
-            request_id: "r",
+            by: &operator(),
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish, 7_200).await;
         put.map(|(_, defined)| defined)

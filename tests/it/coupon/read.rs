@@ -6,6 +6,7 @@ use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask_queue, letters, record};
+use crate::support::given::operator;
 
 #[tokio::test]
 async fn a_request_is_looked_up_with_what_belongs_to_it() {
@@ -136,8 +137,7 @@ async fn the_service_suspends_and_opens_again_and_says_why() {
     let wish = SetStatus {
         wanted: Status::Ended,
         reason: String::new(),
-        who: String::new(),
-        request_id: String::new(),
+        by: operator(),
         reconciled: false,
         keep_waiting: false,
     };

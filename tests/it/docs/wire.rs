@@ -77,8 +77,8 @@ fn the_page_of_values_is_that_of_the_declarations() {
     }
     add(page::record("A ticket of a room", &room::record::Record::shape()));
     add(page::record("A request for a coupon", &coupon::record::Record::shape()));
-    for (_, replies) in replies() {
-        replies.iter().for_each(|shape| add(page::reply(shape)));
+    for shape in replies().into_iter().flat_map(|(_, replies)| replies) {
+        add(page::reply(&shape));
     }
     hold("redis-values.md", &made);
 }

@@ -3,15 +3,11 @@
 //! Names are those of the plain fields, of `TERMS` and `METERS` (`crates/jackpot/src/scripts/packed.rs`), and `<tier>:<meter>`;
 //! `<tier>:pool` is the value that a script last wrote.
 
+use jackpot::jackpot::scripts::LUA;
 use redis::Cmd;
 
 /// The parts of the scripts that read and write packed values.
-const PARTS: [&str; 4] = [
-    include_str!("../../../lua/subject/events.lua"),
-    include_str!("../../../lua/subject/packed.lua"),
-    include_str!("../../../lua/jackpot/values.lua"),
-    include_str!("../../../lua/jackpot/tier_rows.lua"),
-];
+const PARTS: [&str; 4] = ["subject/events", "subject/packed", "values", "tier_rows"];
 
 /// Reads both packed values, and writes them. `named` gets and sets a value by its name.
 const ACCESS: &str = "
@@ -57,7 +53,8 @@ end
 
 fn script(body: &str, state: &str) -> Cmd {
     let mut eval = redis::cmd("EVAL");
-    eval.arg(PARTS.join("\n") + ACCESS + body).arg(1).arg(state);
+    let parts = PARTS.map(|name| LUA.text(name)).join("\n");
+    eval.arg(parts + ACCESS + body).arg(1).arg(state);
     eval
 }
 

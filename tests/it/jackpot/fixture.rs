@@ -95,8 +95,7 @@ impl JackpotFixture {
             last_version: None,
             nonce: "twin",
             history: &history,
-            who: &by.who,
-            request_id: &by.request_id,
+            by: &by,
         };
         let (_, defined) = scripts::define(
             &fixture.store,
@@ -104,7 +103,6 @@ impl JackpotFixture {
             &fence,
             &wish,
             &NewJackpot {
-                owner: "tester".to_owned(),
                 status: Status::Open,
                 opening,
                 retention_s: 0,

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::JackpotFixture;
-use crate::support::given::{coupons, entry, person, rank, sent};
+use crate::support::given::{coupons, entry, operator, person, rank, sent};
 
 fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")
@@ -56,8 +56,7 @@ pub async fn define_coupon(fixture: &JackpotFixture, coupon: &Id, stock: u64) {
         last_version: None,
         nonce: "1",
         history: "0123456789abcdef",
-        who: "tester",
-        request_id: "r",
+        by: &operator(),
     };
     let keys = CouponKeys::new(coupon);
     let defined = coupon_scripts::define(&fixture.store, &keys, Mark::ZERO, &wish, 7_200).await;
@@ -248,8 +247,7 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
         let wish = coupon_scripts::SetStatus {
             wanted: status,
             reason: "a test".to_owned(),
-            who: "tester".to_owned(),
-            request_id: "r".to_owned(),
+            by: operator(),
             // A suspension ends when the books agree.
             reconciled: status == CouponStatus::Open,
             keep_waiting: false,

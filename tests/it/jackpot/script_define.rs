@@ -63,18 +63,15 @@ async fn send(
     let definition = definition(document(fixture.id.as_str(), &json!({"name": name})));
     let (fence, last_version) = drafted;
     let opening = fixture.operate.views.opening(&fixture.id, 1).expect("an opening");
-    let (who, request_id, last_version) = ("tester", "r", *last_version);
     let wish = Define {
         definition: &definition,
         wanted,
-        last_version,
+        last_version: *last_version,
         nonce,
         history: "0123456789abcdef",
-        who,
-        request_id,
+        by: &operator(),
     };
     let new = NewJackpot {
-        owner: "tester".to_owned(),
         status: Status::Open,
         opening,
         retention_s: 0,

@@ -139,8 +139,7 @@ async fn an_epoch_is_closed_once_by_callers_who_saw_it_open() {
     assert_eq!(changed, [&known.keys.state], "it looks, and that is all");
     let by_hand = Rotate::Operator {
         reason: "a test".to_owned(),
-        who: "tester".to_owned(),
-        request_id: "r".to_owned(),
+        by: operator(),
     };
     assert_eq!(rotate(&by_hand).await.expect("a reply").1, Rotated::Opened(2));
     assert!(matches!(rotate(&by_hand).await, Err(ScriptError::Stale)));

@@ -14,7 +14,7 @@ use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::money::Minor;
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, funding};
+use crate::jackpot::fixture::{JackpotFixture, funding, operator};
 use crate::jackpot::transfer::Pair;
 use crate::proof::names;
 use crate::proof::story::{Story, export};
@@ -36,7 +36,10 @@ fn out(adjustment_id: &str, owner: &str, amount: u64) -> Adjust {
     Adjust {
         from: Some("pool"),
         to: None,
-        owner: owner.to_owned(),
+        by: Operator {
+            owner: owner.to_owned(),
+            ..operator()
+        },
         ..funding(adjustment_id, amount)
     }
 }

@@ -86,8 +86,7 @@ impl RoomFixture {
             last_version,
             nonce,
             history: "0123456789abcdef",
-            who: "tester",
-            request_id: "r",
+            by: &operator(),
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish, &order.commitment).await;
         self.read_order().await;

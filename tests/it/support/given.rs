@@ -119,9 +119,7 @@ pub fn funding(adjustment_id: &str, amount: u64) -> scripts::Adjust {
         to: Some("pool"),
         amount: Minor::try_from(amount).expect("in range"),
         reason: "a test".to_owned(),
-        who: "tester".to_owned(),
-        owner: "tester".to_owned(),
-        request_id: "r".to_owned(),
+        by: operator(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The idempotency record of an entry in Redis. The parts of `lua/jackpot` that read and write it are generated from these
+//! The idempotency record of an entry in Redis. The parts of `lua/jackpot` that read and write it are made from these
 //! declarations. Pure.
 
 use std::fmt::Write;

@@ -464,7 +464,7 @@ impl Hold {
         })
     }
 
-    /// The terms after a PUT, as `lua/jackpot/hold.lua` works them out. `None`: the jackpot uses none of this.
+    /// The terms after a PUT, as `put_hold` in `lua/jackpot/limit.lua` works them out. `None`: the jackpot uses none of this.
     #[must_use]
     pub fn put(was: Option<&Self>, wanted: Terms, owner: &str, version: u64) -> Option<Self> {
         let before = was.map(Self::terms).unwrap_or_default();

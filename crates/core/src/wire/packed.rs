@@ -221,11 +221,11 @@ fn read_list(lua: &mut String, shape: &PackedShape, constant: &str) {
     );
     let (first, width) = (shape.first_row(), shape.each.len());
     // The place of the first row in the list, and the fields of a row.
-    let names: Vec<_> = shape.each.iter().map(|field| format!("'{}'", field.name)).collect();
+    let fields: Vec<_> = shape.each.iter().map(|field| format!("'{}'", field.name)).collect();
     let _ = writeln!(
         lua,
         "local {constant}_FIRST, {constant}_WIDTH = {first}, {width}\nlocal {constant}_FIELDS = {{ {} }}",
-        names.join(", ")
+        fields.join(", ")
     );
     let zeros = ", 0".repeat(shape.fields.len());
     let _ = write!(

@@ -230,7 +230,7 @@ impl Expected {
         })
     }
 
-    /// The event, in the order of `lua/jackpot/event/enter.lua`.
+    /// The event, in the order of its declaration, as `append_enter` writes it.
     fn event(&self, mark: Mark, view: &View, block: &str, adding: &Adding, is_run: bool) -> EventText {
         let of_tiers = view.definition.tiers().iter().zip(&adding.places);
         let changes = of_tiers.map(|(tier, place)| TierChanges {

@@ -83,7 +83,7 @@ impl Meters {
         Some(Self { seq, order, rows })
     }
 
-    /// Packs them as `write_meters` of `lua/jackpot/values.lua` does.
+    /// Packs them as `write_meters` of a script does.
     ///
     /// # Panics
     /// Never: a vector takes every write.

@@ -1,6 +1,6 @@
 //! The events of a jackpot's stream, typed.
 //!
-//! Every script appends one event in the call in which it has its effect (`lua/jackpot/event/`). Fields are text. The
+//! Every script appends one event in the call in which it has its effect (`append_<type>`). Fields are text. The
 //! number `n` is dense from 1 and is the event's identity. The stream id `<sequence>-<n>` is metadata.
 
 use std::borrow::Cow;

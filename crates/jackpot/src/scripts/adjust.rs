@@ -7,8 +7,8 @@ use jackpot_core::money::Minor;
 
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
-use jackpot_kernel::store::keys::JackpotKeys;
 use jackpot_kernel::store::Store;
+use jackpot_kernel::store::keys::JackpotKeys;
 use jackpot_kernel::subject::Named;
 use jackpot_kernel::subject::operate::text;
 

@@ -9,8 +9,8 @@ use jackpot_core::wire::{Field, OrDash};
 
 use crate::view::Status;
 use jackpot_kernel::reply;
-use jackpot_kernel::store::keys::JackpotKeys;
 use jackpot_kernel::store::Store;
+use jackpot_kernel::store::keys::JackpotKeys;
 use jackpot_kernel::subject::operate;
 
 use super::{CHECKPOINT, DEFINE, Fence, STATUS, ScriptError, tiers_text, with_pools};
@@ -42,8 +42,6 @@ pub struct NewJackpot {
     pub opening: Opening,
     /// Retention of ids in seconds.
     pub retention_s: u64,
-    /// Owner of the key that puts the definition, also of a change.
-    pub owner: String,
 }
 
 reply! {
@@ -91,8 +89,7 @@ pub async fn define(
         .with("rules", rules_text(put.definition))
         .with("prepared", &fence.prepared)
         .with("settlement", document.settlement.as_str())
-        .with("above", OrDash(document.approval_above).text())
-        .with("owner", &new.owner);
+        .with("above", OrDash(document.approval_above).text());
     let call = with_pools(&DEFINE, keys, fixed, tiers, fence).arg(wish);
     operate::define(store, &DEFINE, call, fence.known, |reply| match reply.code() {
         "status" => Ok(DefineRefusal::Status),

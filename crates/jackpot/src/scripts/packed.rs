@@ -1,5 +1,5 @@
 //! What the hash of a jackpot's state holds packed. Scripts read and write it
-//! (`lua/jackpot/values.lua`), and `expected`, which works out what they would write.
+//! (`values`), and `expected`, which works out what they would write.
 
 use jackpot_core::packed;
 use jackpot_core::wire::packed::PackedField;

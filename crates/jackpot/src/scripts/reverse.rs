@@ -14,8 +14,10 @@ use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
+use jackpot_kernel::subject::Named;
+use jackpot_kernel::subject::operate::text;
 
-use super::{CANCEL, Fence, REVERSE, ScriptError, fenced, pools, run};
+use super::{CANCEL, Fence, REVERSE, ScriptError, fenced, run, with_pools};
 
 /// Early cancels that the service remembers of one key in a generation of records: 1 in 100 entries of a million. So a
 /// stranger with a key that plays fills some 3 MB of Redis, and takes no room from other keys.
@@ -78,10 +80,11 @@ pub async fn reverse(
     let source = wish.source.map(Id::as_str);
     let contribution = wish.definition.contribution_of(source);
     let amounts = split(wish.definition, contribution, wish.stake);
-    let part = |(tier, amount): (&Tier, Amounts)| {
+    let rows = wish.definition.tiers().iter().zip(amounts).map(|(tier, amount)| {
         let (pool, reserve) = (amount.pool, amount.reserve);
-        format!("{} {} {} {} {};", tier.tier, pool.units, pool.micro, reserve.units, reserve.micro)
-    };
+        let (name, units) = (&tier.tier, reserve.units);
+        format!("{name} {} {} {units} {};", pool.units, pool.micro, reserve.micro)
+    });
     let named = Named::new()
         .with("entry", wish.entry_id)
         .with("reversal", wish.reversal_id)
@@ -92,7 +95,7 @@ pub async fn reverse(
         .with("version", wish.version)
         .with("source", text(source))
         .with("reason_digest", fingerprint(wish.reason))
-        .with("parts", wish.definition.tiers().iter().zip(amounts).map(part).collect::<String>())
+        .with("parts", rows.collect::<String>())
         .why(wish.by, wish.reason);
     let fixed = [keys.state.as_str(), &keys.seen_a, &keys.seen_b, &keys.events];
     let call = with_pools(&REVERSE, keys, fixed, tiers, fence).arg(named);

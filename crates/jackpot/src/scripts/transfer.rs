@@ -16,9 +16,7 @@ use jackpot_kernel::store::keys::JackpotKeys;
 use jackpot_kernel::subject::Named;
 use jackpot_kernel::subject::operate::text;
 
-use super::{
-    Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, TRANSFER_RELEASE, run, with_pools,
-};
+use super::{Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, TRANSFER_RELEASE, run, with_pools};
 
 /// Room in the jackpot that receives.
 #[derive(Debug)]

@@ -132,7 +132,7 @@ impl CouponKeys {
 pub struct RoomKeys {
     /// Hash: event number, status, definition, counts (`lua/room/state.lua`).
     pub state: String,
-    /// Hash: record by ticket (`lua/room/record.lua`).
+    /// Hash: record by ticket (`crates/room/src/record.rs`).
     pub tickets: String,
     /// Hash: the ticket of a user who waits or is in; before the opening, also of a user whose ticket ended.
     pub users: String,

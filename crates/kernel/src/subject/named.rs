@@ -17,6 +17,12 @@ impl Named {
         Self::default()
     }
 
+    /// The argument.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Adds a value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Display) -> Self {
@@ -31,11 +37,18 @@ impl Named {
         self.with(name, u8::from(is))
     }
 
+    /// Adds who wants it.
+    #[must_use]
+    pub fn by(self, by: &Operator) -> Self {
+        self.with("who", &by.who)
+            .with("owner", &by.owner)
+            .with("request_id", &by.request_id)
+    }
+
     /// Adds who wants it, and why.
     #[must_use]
     pub fn why(self, by: &Operator, reason: &str) -> Self {
-        let by = self.with("who", &by.who).with("owner", &by.owner).with("request_id", &by.request_id);
-        by.with("reason", reason)
+        self.by(by).with("reason", reason)
     }
 }
 
@@ -58,7 +71,10 @@ mod tests {
             owner: "3:a".to_owned(),
             request_id: String::new(),
         };
-        let named = Named::new().with("amount", 7).with_flag("looks", true).why(&by, "잭팟 4:x");
+        let named = Named::new()
+            .with("amount", 7)
+            .with_flag("looks", true)
+            .why(&by, "잭팟 4:x");
         let fields = EventFields::parse(named.0.into_bytes()).expect("each has its length");
         let read: Vec<_> = fields.iter().collect();
         assert_eq!(

@@ -23,10 +23,7 @@ pub struct Define<'a, D> {
     pub nonce: &'a str,
     /// History of a subject that this call creates.
     pub history: &'a str,
-    /// Name of the operator's key.
-    pub who: &'a str,
-    /// Id of the HTTP request.
-    pub request_id: &'a str,
+    pub by: &'a Operator,
 }
 
 /// What is made once for a PUT and all its repeats.
@@ -55,8 +52,7 @@ impl Stamp {
             last_version: None,
             nonce: &self.nonce,
             history: &self.history,
-            who: &by.who,
-            request_id: &by.request_id,
+            by,
         }
     }
 }
@@ -70,9 +66,8 @@ impl<D> Define<'_, D> {
             .with("wanted", self.wanted.to_text())
             .with("read", text(self.last_version))
             .with("nonce", self.nonce)
-            .with("who", self.who)
-            .with("request_id", self.request_id)
             .with("history", self.history)
+            .by(self.by)
     }
 }
 
@@ -123,10 +118,7 @@ pub async fn define<R>(
 pub struct SetStatus<S> {
     pub wanted: S,
     pub reason: String,
-    /// Name of the operator's key, or of the part of the service.
-    pub who: String,
-    /// Id of the HTTP request; empty for none.
-    pub request_id: String,
+    pub by: Operator,
     /// Redis was compared with the ledger, and they agree. An operator may open a suspended jackpot only then.
     pub reconciled: bool,
     /// A pause leaves a waiting definition waiting.
@@ -139,8 +131,7 @@ impl<S> SetStatus<S> {
         Self {
             wanted,
             reason,
-            who: by.who.clone(),
-            request_id: by.request_id.clone(),
+            by: by.clone(),
             reconciled: false,
             keep_waiting: false,
         }
@@ -151,9 +142,7 @@ impl<S> SetStatus<S> {
     pub fn named(&self, wanted: &str) -> Named {
         Named::new()
             .with("wanted", wanted)
-            .with("reason", &self.reason)
-            .with("who", &self.who)
-            .with("request_id", &self.request_id)
+            .why(&self.by, &self.reason)
             .with_flag("reconciled", self.reconciled)
             .with_flag("keep_waiting", self.keep_waiting)
     }

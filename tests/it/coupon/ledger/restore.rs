@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, definition, letters};
 use crate::coupon::ledger::fixture::{CouponLedger, live};
+use crate::support::given::operator;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -138,8 +139,7 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
             last_version: None,
             nonce: "again",
             history: "0123456789abcdef",
-            who: "tester",
-            request_id: "r",
+            by: &operator(),
         };
         let created = scripts::define(store, keys, known, &wish, 7_200).await;
         assert!(matches!(created, Err(ScriptError::Behind { .. })), "{created:?}");

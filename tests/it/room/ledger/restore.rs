@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::room::fixture::{RETENTION_MS, ahead, definition, is_in};
 use crate::room::ledger::fixture::{RoomLedger, live, sha256};
+use crate::support::given::operator;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -264,8 +265,7 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
             last_version: None,
             nonce: "again",
             history: "0123456789abcdef",
-            who: "tester",
-            request_id: "r",
+            by: &operator(),
         };
         let created = scripts::define(store, keys, known, &wish, &fixture.seed().commitment()).await;
         assert!(matches!(created, Err(ScriptError::Behind { .. })), "{created:?}");

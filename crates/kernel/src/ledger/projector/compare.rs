@@ -8,11 +8,11 @@ use jackpot_core::ids::Id;
 use tracing::{debug, error, info};
 
 use super::stream::{Stream, is_damage};
-use super::trouble::service;
 use super::{AT_ONCE, Projector};
 use crate::ledger::kind::{Folded, Kind, Verdict};
 use crate::ledger::reconcile::report::{Report, StateRow};
 use crate::ledger::reconcile::store;
+use crate::operator::Operator;
 use crate::subject::MaybeScript;
 
 impl<K: Kind> Projector<K> {
@@ -137,7 +137,7 @@ impl<K: Kind> Projector<K> {
     }
 
     async fn open(&self, id: &Id, reason: String) {
-        match self.kind.open(id, reason, &service()).await {
+        match self.kind.open(id, reason, &Operator::service()).await {
             Ok(()) => info!(what = K::NAME.as_str(), %id, "Redis and the ledger agree again; it is open"),
             Err(error) => {
                 error!(what = K::NAME.as_str(), %id, %error, "it could not be opened again; the next comparison tries");

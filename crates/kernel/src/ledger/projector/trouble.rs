@@ -102,7 +102,7 @@ impl<K: Kind> Projector<K> {
 
     /// Suspends a subject because Redis and the ledger do not agree.
     pub(super) async fn suspend(&self, id: &Id, reason: String) {
-        if let Err(error) = self.kind.suspend(id, reason, &service()).await {
+        if let Err(error) = self.kind.suspend(id, reason, &Operator::service()).await {
             error!(what = K::NAME.as_str(), %id, %error, "this {} could not be suspended", K::NAME.as_str());
         }
     }
@@ -178,7 +178,7 @@ impl<K: Kind> Projector<K> {
         let reason = format!("Redis had lost events of this {}", K::NAME.as_str());
         match self
             .kind
-            .restore(&self.restorer, id, Replace::Seen(seen), &service(), &reason)
+            .restore(&self.restorer, id, Replace::Seen(seen), &Operator::service(), &reason)
             .await
         {
             Ok(done) => {
@@ -250,14 +250,5 @@ impl<K: Kind> Projector<K> {
             info!(what = K::NAME.as_str(), %id, n = last.mark.n(), "Redis has the last event of SQL again; requests are no longer refused");
         }
         Ok(())
-    }
-}
-
-/// The actor when no operator acts.
-pub(super) fn service() -> Operator {
-    Operator {
-        who: "service".to_owned(),
-        owner: "service".to_owned(),
-        request_id: String::new(),
     }
 }
