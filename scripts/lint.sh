@@ -8,20 +8,17 @@ ADVISORY_DEADLINE_S=120
 
 step() { say "--- $*"; "$@"; }
 
-# luacheck reads one file at a time, but a script is several: parts, which only declare, and the file that decides. So a name
-# of a part's top level that another file has is not unused, and a name that this file does not declare is not checked
-# here: tests/it/store/sources.rs checks each script as a whole.
+# luacheck reads one file at a time, but a script is several: parts, which only declare, and the file that decides. So here
+# a name that a part declares at its top level is not unused, and one that a file does not declare is not unknown:
+# tests/it/store/sources.rs checks that in whole scripts.
 lint_lua() {
-  local room files parts name options all
-  mapfile -t all < <(find lua -name '*.lua')
+  local room files parts name options
   for room in lua/*/ tests/it/subject/lua/; do
     options=(--ignore 113)
     mapfile -t files < <(find "$room" -name '*.lua')
     mapfile -t parts < <(grep -L '^return' "${files[@]}")
     while read -r name; do
-      if (($(grep -lw "$name" "${files[@]}" "${all[@]}" | sort -u | wc -l) > 1)); then
-        options+=(--ignore "211/$name")
-      fi
+      options+=(--ignore "211/$name")
     done < <(((${#parts[@]})) && top_level_names "${parts[@]}")
     say "--- luacheck ${room%/}"
     luacheck --quiet --no-color "$room" "${options[@]}"

@@ -3,8 +3,8 @@
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 named values (lua/subject/status.lua): wanted: open | paused | closed | suspended, and
---         reconciled: '1': Redis was compared with the ledger, and they agree. Then a suspended coupon gets back what it
---         was before
+--         reconciled: '1': Redis was compared with the ledger, and they agree. Then a suspended coupon gets back what
+--         it was before
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
 --       {'suspended' | 'closed' | 'ended', mark} that status stays
 -- Invariants: closed and ended are final. A suspension does not open what an operator had paused or closed: the field

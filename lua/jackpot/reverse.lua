@@ -1,12 +1,12 @@
 -- Takes the exact contribution of one entry back, because the game cancelled its round.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events  5.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): reversal (its id), reason, who, request_id, and
---         of the entry: entry (its id), seq, entered: when it was taken, ms; within: for how long it can be reversed, ms;
---         stake; version of the definition that it entered under; source, '' for none
---         reason_digest
---         parts: "name units micro units micro;" of each tier of that definition: what the entry added to the pool, minor
---         units and millionths, and to the reserve
+-- ARGV  1..4 fence (state.lua)  5 named values (lua/subject/named.lua): reversal (its id), reason, who, request_id,
+--         reason_digest, and
+--         of the entry: entry (its id), seq, entered: when it was taken, ms; within: for how long it can be reversed,
+--         ms; stake; version of the definition that it entered under; source, '' for none
+--         parts: "name units micro units micro;" of each tier of that definition: what the entry added to the pool,
+--         minor units and millionths, and to the reserve
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'same' | 'other', mark, ...} (reverse_reply)
 --       {'reused', mark}  the id is that of another entry's reversal, or came with another reason

@@ -1,9 +1,9 @@
 -- Shared by every script of a subject with a stream of events (jackpot, coupon, room): numbers, the mark, the event.
 --
--- Part of a script: it is in front of all others. What a script needs and no file has is made from a declaration in Rust
--- when the service starts: `event/<type>`, `<name>_reply`, records and packed values (docs/reference/events.md and
--- redis-values.md; crates/core/src/wire/lua.rs). In all scripts, ARGV[1] is the highest mark that the caller has
--- seen. Every reply has the mark second.
+-- Part of a script: it is in front of all others. What a script needs and no file has is made from a declaration in
+-- Rust when the service starts: `event/<type>`, `<name>_reply`, records and packed values (docs/reference/events.md and
+-- redis-values.md; crates/core/src/wire/lua.rs). In all scripts, ARGV[1] is the highest mark that the caller has seen.
+-- Every reply has the mark second.
 --
 -- The mark is restores * 2^40 + n, below 2^53; n is the number of the last event. So a Redis restored from the ledger
 -- outranks every earlier state, though it may have fewer events.

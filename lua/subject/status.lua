@@ -1,6 +1,7 @@
 -- Shared by the scripts that set a status (jackpot, coupon, room).
 --
--- Part of a script, after the state's part. The named values of such a script: wanted (status), reason, who, request_id.
+-- Part of a script, after the state's part. The named values of such a script: wanted (status), reason, who,
+-- request_id.
 -- Replies: {'ok', mark} done | {'same', mark} it had that status | {its status, mark} that status does not change
 -- needs: subject/named
 

@@ -1,6 +1,6 @@
 //! Every script fits what Lua allows, in both forms in which Redis takes it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -106,6 +106,28 @@ fn every_name_in_a_script_is_declared_in_it() {
         .output();
     let check = check.expect("luacheck is installed: scripts/install.sh test");
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+}
+
+/// luacheck finds no unused function of a part, because in most scripts some of its functions are not called.
+#[test]
+fn every_function_of_a_part_is_called() {
+    let folders = ROOMS.iter().map(|(_, folder)| *folder).chain([&jackpot::subject::LUA]);
+    let texts = |folder: &'static Folder| {
+        let files = folder.files.iter().map(|(_, text)| *text);
+        files.chain(folder.made.values().map(String::as_str))
+    };
+    let all: Vec<&str> = folders.clone().flat_map(texts).collect();
+    let words = all
+        .iter()
+        .flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let mut counts = HashMap::<&str, usize>::new();
+    words.for_each(|word| *counts.entry(word).or_default() += 1);
+    let name = |line: &'static str| line.strip_prefix("local function ")?.split('(').next();
+    let files = folders.flat_map(|folder| folder.files.iter().map(|(_, text)| *text));
+    let declared: Vec<&str> = files.flat_map(str::lines).filter_map(name).collect();
+    assert!(declared.len() > 100, "{}", declared.len());
+    let unused: Vec<_> = declared.iter().filter(|name| counts[*name] < 2).collect();
+    assert!(unused.is_empty(), "{unused:?}");
 }
 
 #[tokio::test]
