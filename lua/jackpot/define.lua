@@ -6,7 +6,7 @@
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
 --       5 named values (lua/subject/named.lua): the PUT (puts.lua), and
 --         tiers of the definition: "name seed cap;" each; money: digest of what touches money or odds; currency
---         of a jackpot that this call creates: status: open | paused; epoch_nonce and secret_id of epoch 1; retention, s
+--         of a jackpot that this call creates: status: open | paused; epoch_nonce, secret_id of epoch 1; retention, s
 --         rules: must-hit rules of its tiers (cycles.lua), '' for none; prepared cycles
 --         settlement: none | tracked; above: approval_above, '-' for none; owner of the key
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}

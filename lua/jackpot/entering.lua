@@ -15,7 +15,7 @@
 --
 -- A run begins at the first entry and after each paid claim: within it only contributions change the meters. So the
 -- tiers at its beginning and the amounts determine what each of its entries added. The script does not write it for
--- each entry.
+-- each entry. The ledger reads the event: crates/kernel/src/ledger/projector/mod.rs.
 -- needs: take event/enter refusal write_entry contributed runs
 
 -- The records of these ids in a generation, false for none.

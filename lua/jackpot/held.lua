@@ -1,7 +1,7 @@
--- Shared by a checkpoint and a view: what Redis holds of the state.
+-- Shared by a checkpoint and a view: what Redis holds.
 --
--- Part of a script, after state.lua and tier_rows.lua.
--- needs: tier_rows
+-- Part of a script, after state.lua.
+-- needs: tier_rows tiers voided_rows
 
 local HELD = {
   'n',
@@ -30,6 +30,29 @@ local HELD = {
   'gen_looked',
   'retention',
 }
+
+-- "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua); after pool_written
+-- also MOVED_METERS, unless all are 0, and then voided, unless it is 0: so an older version can read the tiers that do not
+-- use them. `first_pool`: place of the first pool in KEYS.
+local function held_tiers(state, first_pool)
+  local rows, voided = {}, voided_rows(KEYS[1])
+  for t, tier in ipairs(read_tiers(state, state.tiers, first_pool, nil, true)) do
+    local row = { tier.name, num(tier.pool) }
+    for i = FIRST_METER + 1, METERS_WIDTH do
+      row[#row + 1] = num(tier[METERS_FIELDS[i]])
+    end
+    row[#row + 1] = num(tier.written)
+    local taken_back = voided[tier.name] or 0
+    local moved, parts, is_used = moved_row(state, tier.name), {}, taken_back > 0
+    for i, name in ipairs(MOVED_METERS) do
+      parts[i], is_used = num(moved[name]), is_used or moved[name] ~= 0
+    end
+    row[#row + 1] = is_used and table.concat(parts, ' ') or nil
+    row[#row + 1] = taken_back > 0 and num(taken_back) or nil
+    rows[t] = table.concat(row, ' ') .. ';'
+  end
+  return table.concat(rows)
+end
 
 -- The values of the state as name, value, ..., and the sizes of the other keys.
 local function held_values(state, pending, seen_a, seen_b, definitions, adjustments)

@@ -22,6 +22,7 @@ use super::cycling::Cycling;
 use super::error::PlayError;
 use super::kept;
 use super::known::{Known, Registry};
+use super::ledger::books::Meters;
 use super::scripts::{ScriptError, Snapshot};
 use jackpot_kernel::subject::emergency::{Decision, Obedience, Obeys, Starting};
 use jackpot_kernel::subject::engine::{Engine, MAX_STALE};
@@ -102,9 +103,36 @@ pub struct Meter {
     /// Millionths beside `funded`, of what reversals could not take out of the tier.
     #[serde(skip)]
     pub funded_micro: u64,
-    /// The pool's value that a script last wrote. Another value was set by hand.
-    #[serde(skip)]
-    pub pool_written: u64,
+}
+
+impl Meter {
+    /// The meters that Redis has of a tier. `None` for one below 0, which no script writes.
+    #[must_use]
+    pub fn of(tier: Id, meters: &Meters) -> Option<Self> {
+        let units = |value: i64| u64::try_from(value).ok();
+        Some(Self {
+            tier,
+            pool: units(meters.pool)?,
+            reserve: units(meters.reserve)?,
+            overflow: units(meters.overflow)?,
+            remainder_micro: units(meters.pool_micro + meters.reserve_micro)?,
+            contributed: units(meters.contributed)?,
+            contributed_micro: units(meters.contributed_micro)?,
+            funded: meters.by_operators().0,
+            paid: units(meters.paid)?,
+            wins: units(meters.wins)?,
+            reversed: units(meters.reversed)?,
+            reversed_micro: units(meters.reversed_micro)?,
+            transferred_in: units(meters.transferred_in)?,
+            transferred_in_micro: units(meters.transferred_in_micro)?,
+            transferred_out: units(meters.transferred_out)?,
+            transferred_out_micro: units(meters.transferred_out_micro)?,
+            voided: units(meters.voided)?,
+            expected: units(meters.expected)?,
+            funded_in_redis: meters.funded,
+            funded_micro: units(meters.funded_micro)?,
+        })
+    }
 }
 
 /// The data that drawing and entering need, as last read.

@@ -1,24 +1,45 @@
-//! Existing files and functions answer the five questions of `CONTRIBUTING.md`.
+//! Existing files and functions answer the ten questions of `CONTRIBUTING.md`, and the walk there leads from file to file.
 
 use std::fs;
 use std::path::Path;
 
 use super::top;
 
-const HEADING: &str = "## Five questions";
+const HEADING: &str = "## Ten questions";
 
 /// How many questions there are, and how many files an answer leads through.
-const QUESTIONS: usize = 5;
+const QUESTIONS: usize = 10;
 const MAX_FILES: usize = 3;
+
+/// The walk, and how many files it may lead through.
+const WALK: &str = "## From an entry to its webhook";
+const MAX_WALK: usize = 12;
 
 /// The first step of each answer.
 const START: &str = "src/lib.rs";
 
+/// The text below a heading, up to the next one.
+fn part<'t>(text: &'t str, heading: &str) -> &'t str {
+    let (_, part) = text.split_once(heading).unwrap_or_default();
+    part.split("\n## ").next().unwrap_or_default()
+}
+
 /// The answers: the text below each `###` of the part.
 fn answers(text: &str) -> Vec<&str> {
-    let (_, part) = text.split_once(HEADING).unwrap_or_default();
-    let part = part.split("\n## ").next().unwrap_or_default();
-    part.split("\n### ").skip(1).collect()
+    part(text, HEADING).split("\n### ").skip(1).collect()
+}
+
+/// The words behind the arrow of a step of the walk; none of the last one.
+fn pointer(step: &str) -> Option<&str> {
+    let (_, behind) = step.split_once('→')?;
+    behind.split('`').nth(1)
+}
+
+/// Whether these words lead to a step: its function or its path is among them.
+fn leads(pointer: &str, (path, name): (&str, &str)) -> bool {
+    let mut words = pointer.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '/');
+    let stem = Path::new(path).with_extension("");
+    words.any(|word| word == name || !word.is_empty() && stem.ends_with(word))
 }
 
 /// The steps of an answer, a link to a path and a name between backticks: path and name.
@@ -47,7 +68,7 @@ fn has(path: &str, text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn each_of_five_questions_is_answered_by_three_files_at_most() {
+fn each_of_ten_questions_is_answered_by_three_files_at_most() {
     let text = fs::read_to_string(top().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
     let answers = answers(&text);
     assert_eq!(answers.len(), QUESTIONS, "questions below {HEADING}");
@@ -78,6 +99,27 @@ fn each_of_five_questions_is_answered_by_three_files_at_most() {
 }
 
 #[test]
+fn each_file_of_the_walk_says_where_to_go_next() {
+    let text = fs::read_to_string(top().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+    let walk = part(&text, WALK);
+    let numbers = (1..).map(|number| format!("\n{number}. "));
+    let begins: Vec<usize> = numbers.map_while(|number| walk.find(&number)).collect();
+    let ends = begins.iter().skip(1).copied().chain([walk.len()]);
+    let all: Vec<&str> = begins.iter().zip(ends).map(|(begin, end)| &walk[*begin..end]).collect();
+    assert!((2..=MAX_WALK).contains(&all.len()), "{all:?}");
+    for (i, step) in all.iter().enumerate() {
+        let (path, name) = steps(step)[0];
+        let file = fs::read_to_string(top().join(path)).unwrap_or_default();
+        assert!(has(path, &file, name), "{path} has no `{name}`");
+        let Some(next) = all.get(i + 1) else { continue };
+        let next = steps(next)[0];
+        let words = pointer(step).unwrap_or_else(|| panic!("{path} leads nowhere"));
+        assert!(file.contains(words), "{path} has no `{words}`");
+        assert!(leads(words, next), "`{words}` of {path} does not lead to {next:?}");
+    }
+}
+
+#[test]
 fn a_step_names_a_file_and_a_function_in_it() {
     let part =
         format!("{HEADING}\n\n### Who?\n\n[a](src/a.rs) `walks` →\n[b](lua/b.lua) `KEYS[1]`\n\n## Else\n### No\n");
@@ -89,4 +131,7 @@ fn a_step_names_a_file_and_a_function_in_it() {
     assert!(!has("src/a.rs", "walks(", "walks"), "a call is no function");
     assert!(has("lua/b.lua", "local x = KEYS[1]", "KEYS[1]"));
     assert!(!has("lua/b.lua", "local x = KEYS[1]", ""), "a step without a name");
+    assert_eq!(pointer("[a](src/a.rs) `walks` far →\n   `b::runs`"), Some("b::runs"));
+    assert!(leads("b::runs", ("src/b.rs", "x")) && leads("b::runs", ("src/c.rs", "runs")));
+    assert!(!leads("b::runs", ("src/bb.rs", "run")));
 }

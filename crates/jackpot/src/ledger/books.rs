@@ -120,76 +120,41 @@ impl Kept {
     }
 }
 
-/// Declares the meters of a tier: the fields, their names and the access by name.
+/// Declares the meters of a tier. Of `packed { pool, paid } moved { /// Taken back. reversed } ledger { /// Skipped. skipped }`
+/// follow:
+///
+/// ```text
+/// pub struct Meters { pub pool: i64, pub paid: i64, /* not in JSON while they are 0: */ pub reversed: i64, pub skipped: i64 }
+/// Meters::NAMES == ["pool", "paid"]       meters.all()     == [("pool", 5), ("paid", 2)]
+/// Meters::MOVED == ["reversed"]           meters.outside() == [("reversed", 1)]
+/// Meters::name("paid") == Some("paid")    meters.named("skipped") == Some(&mut 0)
+/// ```
 macro_rules! meters {
-    ($($name:ident),+ $(,)?) => {
+    (
+        packed { $($packed:ident),+ $(,)? }
+        moved { $($(#[doc = $moved_doc:literal])* $moved:ident),+ $(,)? }
+        ledger { $($(#[doc = $own_doc:literal])+ $own:ident),+ $(,)? }
+    ) => {
         /// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Meters {
-            $(pub $name: i64,)+
-            /// Outside the packed meters, in the field `moved` of the state: millionths beside `funded`, and what was
-            /// reversed.
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub funded_micro: i64,
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub reversed: i64,
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub reversed_micro: i64,
-            /// Came from other jackpots. `funded` counts it too, as Redis has it.
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub transferred_in: i64,
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub transferred_in_micro: i64,
-            /// Went to other jackpots.
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub transferred_out: i64,
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub transferred_out_micro: i64,
-            /// Room for transfers that are to come. `funded` counts it too.
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub expected: i64,
-            /// Payouts that were taken back. `funded` counts it too.
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub voided: i64,
-            /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub skipped: i64,
-            #[serde(default, skip_serializing_if = "is_zero")]
-            pub skipped_micro: i64,
+            $(pub $packed: i64,)+
+            $($(#[doc = $moved_doc])* #[serde(default, skip_serializing_if = "is_zero")] pub $moved: i64,)+
+            $($(#[doc = $own_doc])+ #[serde(default, skip_serializing_if = "is_zero")] pub $own: i64,)+
         }
 
         impl Meters {
-            /// The meters that Redis has, in the order in which scripts write them: the pool first, then as in
+            /// The meters that Redis has packed, in the order in which scripts write them: the pool first, then as in
             /// `lua/jackpot/tiers.lua`.
-            pub const NAMES: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
+            pub const NAMES: [&str; [$(stringify!($packed)),+].len()] = [$(stringify!($packed)),+];
 
-            /// The meters outside the packed ones, as a checkpoint has them.
-            pub const MOVED: [&str; 9] = [
-                "funded_micro",
-                "reversed",
-                "reversed_micro",
-                "transferred_in",
-                "transferred_in_micro",
-                "transferred_out",
-                "transferred_out_micro",
-                "expected",
-                "voided",
-            ];
+            /// The meters in the field `moved` of the state, as a checkpoint has them.
+            pub const MOVED: [&str; [$(stringify!($moved)),+].len()] = [$(stringify!($moved)),+];
 
             /// Names and values, in the order of [`MOVED`](Self::MOVED).
             #[must_use]
-            pub fn outside(&self) -> [(&'static str, i64); 9] {
-                [
-                    ("funded_micro", self.funded_micro),
-                    ("reversed", self.reversed),
-                    ("reversed_micro", self.reversed_micro),
-                    ("transferred_in", self.transferred_in),
-                    ("transferred_in_micro", self.transferred_in_micro),
-                    ("transferred_out", self.transferred_out),
-                    ("transferred_out_micro", self.transferred_out_micro),
-                    ("expected", self.expected),
-                    ("voided", self.voided),
-                ]
+            pub fn outside(&self) -> [(&'static str, i64); Self::MOVED.len()] {
+                [$((stringify!($moved), self.$moved)),+]
             }
 
             /// Those that are not 0.
@@ -200,32 +165,21 @@ macro_rules! meters {
             /// Names and values, in the order of [`NAMES`](Self::NAMES).
             #[must_use]
             pub fn all(&self) -> [(&'static str, i64); Self::NAMES.len()] {
-                [$((stringify!($name), self.$name)),+]
+                [$((stringify!($packed), self.$packed)),+]
             }
 
             /// The meter's name, if Redis has such a meter.
             #[must_use]
             pub fn name(name: &str) -> Option<&'static str> {
-                match name {
-                    $(stringify!($name) => Some(stringify!($name)),)+
-                    _ => Self::MOVED.into_iter().find(|moved| *moved == name),
-                }
+                let mut names = Self::NAMES.into_iter().chain(Self::MOVED);
+                names.find(|known| *known == name)
             }
 
             pub(crate) fn named(&mut self, name: &str) -> Option<&mut i64> {
                 Some(match name {
-                    $(stringify!($name) => &mut self.$name,)+
-                    "funded_micro" => &mut self.funded_micro,
-                    "reversed" => &mut self.reversed,
-                    "reversed_micro" => &mut self.reversed_micro,
-                    "transferred_in" => &mut self.transferred_in,
-                    "transferred_in_micro" => &mut self.transferred_in_micro,
-                    "transferred_out" => &mut self.transferred_out,
-                    "transferred_out_micro" => &mut self.transferred_out_micro,
-                    "expected" => &mut self.expected,
-                    "voided" => &mut self.voided,
-                    "skipped" => &mut self.skipped,
-                    "skipped_micro" => &mut self.skipped_micro,
+                    $(stringify!($packed) => &mut self.$packed,)+
+                    $(stringify!($moved) => &mut self.$moved,)+
+                    $(stringify!($own) => &mut self.$own,)+
                     _ => return None,
                 })
             }
@@ -233,18 +187,43 @@ macro_rules! meters {
     };
 }
 
-meters!(
-    pool,
-    reserve,
-    overflow,
-    pool_micro,
-    reserve_micro,
-    contributed,
-    contributed_micro,
-    funded,
-    paid,
-    wins,
-);
+meters! {
+    packed {
+        pool,
+        reserve,
+        overflow,
+        pool_micro,
+        reserve_micro,
+        contributed,
+        contributed_micro,
+        funded,
+        paid,
+        wins,
+    }
+    moved {
+        /// Beside `funded`.
+        funded_micro,
+        /// Taken back with entries.
+        reversed,
+        reversed_micro,
+        /// Came from other jackpots. `funded` counts it too, as Redis has it.
+        transferred_in,
+        transferred_in_micro,
+        /// Went to other jackpots.
+        transferred_out,
+        transferred_out_micro,
+        /// Room for transfers that are to come. `funded` counts it too.
+        expected,
+        /// Payouts that were taken back. `funded` counts it too.
+        voided,
+    }
+    ledger {
+        /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
+        skipped,
+        /// Beside `skipped`.
+        skipped_micro,
+    }
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
 fn is_zero(value: &i64) -> bool {

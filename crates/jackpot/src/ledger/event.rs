@@ -696,7 +696,7 @@ event_fields! {
         /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
         pub held as "state": BTreeMap<String, String> = "`name value`, one a line" parse_held,
         /// Every meter of the tiers in force.
-        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro transferred_in transferred_in_micro transferred_out transferred_out_micro expected` if one of them is not 0, and then `voided` if it is not 0" parse::parse_meters,
+        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro transferred_in transferred_in_micro transferred_out transferred_out_micro expected` if one of them is not 0, and then `voided` if it is not 0" parse::held_meters,
     }
 }
 

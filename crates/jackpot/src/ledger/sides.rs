@@ -117,72 +117,21 @@ fn state_of(held: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 /// Redis' side at a checkpoint.
 #[must_use]
 pub fn of_checkpoint(redis: &Checkpoint) -> MetersAndState {
-    MetersAndState {
-        // The meters outside the packed ones are compared where they are not 0, as the books give them.
-        meters: redis
-            .meters
-            .iter()
-            .filter(|(name, value)| {
-                **value != 0 || !Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}")))
-            })
-            .map(|(name, value)| (name.clone(), *value))
-            .collect(),
-        state: state_of(&redis.held),
-    }
+    of_redis(&redis.meters, &redis.held)
 }
 
-/// Redis' side as it stands. The remainders of pool and reserve are one value: compare with [`joined`] books.
+/// Redis' side as it stands.
 #[must_use]
 pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
-    let mut meters = BTreeMap::new();
-    for meter in &redis.meters {
-        let values = [
-            ("pool", meter.pool),
-            ("reserve", meter.reserve),
-            ("overflow", meter.overflow),
-            ("pool_micro", meter.remainder_micro),
-            ("contributed", meter.contributed),
-            ("contributed_micro", meter.contributed_micro),
-            ("paid", meter.paid),
-            ("wins", meter.wins),
-            ("pool_written", meter.pool_written),
-        ];
-        for (name, value) in values {
-            // All are at most 2^53 - 1, which the scripts keep.
-            let value = i64::try_from(value).unwrap_or(i64::MAX);
-            meters.insert(format!("{}:{name}", meter.tier), value);
-        }
-        let moved = [
-            ("funded_micro", meter.funded_micro),
-            ("transferred_in", meter.transferred_in),
-            ("transferred_in_micro", meter.transferred_in_micro),
-            ("transferred_out", meter.transferred_out),
-            ("transferred_out_micro", meter.transferred_out_micro),
-            ("expected", meter.expected),
-            ("reversed", meter.reversed),
-            ("reversed_micro", meter.reversed_micro),
-            ("voided", meter.voided),
-        ];
-        for (name, value) in moved.into_iter().filter(|(_, value)| *value != 0) {
-            let value = i64::try_from(value).unwrap_or(i64::MAX);
-            meters.insert(format!("{}:{name}", meter.tier), value);
-        }
-        meters.insert(format!("{}:funded", meter.tier), meter.funded_in_redis);
-        meters.insert(format!("{}:reserve_micro", meter.tier), 0);
-    }
-    MetersAndState {
-        meters,
-        state: state_of(&redis.held),
-    }
+    of_redis(&redis.compared, &redis.held)
 }
 
-/// The ledger's side with both remainders as one value, as a snapshot has them.
-#[must_use]
-pub fn joined(books: &Books) -> MetersAndState {
-    let mut books = books.clone();
-    for meters in books.meters.values_mut() {
-        meters.pool_micro += meters.reserve_micro;
-        meters.reserve_micro = 0;
+fn of_redis(meters: &BTreeMap<String, i64>, held: &BTreeMap<String, String>) -> MetersAndState {
+    // The meters outside the packed ones are compared where they are not 0, as the books give them.
+    let is_outside = |name: &str| Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}")));
+    let compared = meters.iter().filter(|(name, value)| **value != 0 || !is_outside(name));
+    MetersAndState {
+        meters: compared.map(|(name, value)| (name.clone(), *value)).collect(),
+        state: state_of(held),
     }
-    of_books(&books)
 }

@@ -117,7 +117,6 @@ fn of_entries() -> [Declared; 6] {
             vec![
                 reply::<read::Viewed>("`view`", "viewed", "ok"),
                 reply::<read::OtherVersion>("`view`", "other_version", "stale"),
-                reply_part::<read::TierMeters>("`view`", "tier_meters"),
                 reply_part::<read::HeldValue>("`view`", "held"),
             ],
         ),

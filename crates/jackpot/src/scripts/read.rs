@@ -8,7 +8,6 @@ use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Unreadable};
 use jackpot_core::jackpot::settlement::Hold;
 use jackpot_core::mark::Mark;
-use jackpot_core::wire::Signed;
 use redis::{FromRedisValue, Value};
 
 use jackpot_kernel::reply;
@@ -17,6 +16,8 @@ use jackpot_kernel::store::{Call, Store};
 
 use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
+use crate::ledger::books::Meters;
+use crate::ledger::event;
 use crate::view::{Meter, Status};
 use jackpot_kernel::subject::Marked;
 
@@ -55,6 +56,8 @@ pub struct Snapshot {
     pub hold: Option<Hold>,
     /// One for each tier.
     pub meters: Vec<Meter>,
+    /// All of them, by their names in a report: `<tier>:<meter>`.
+    pub compared: BTreeMap<String, i64>,
     /// The state and the sizes of the other keys, by their names in `lua/jackpot/state.lua`.
     pub held: BTreeMap<String, String>,
 }
@@ -93,7 +96,7 @@ pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: Mark) -> Result<
 }
 
 reply! {
-    /// A jackpot. The meters of each tier follow, then each value of its state.
+    /// A jackpot. Each value of its state follows.
     pub(super) struct Viewed {
         /// Redis' clock.
         now_ms: i64,
@@ -101,56 +104,8 @@ reply! {
         definition: String,
         /// The waiting definition, as JSON; empty for none.
         waiting: Option<String>,
-        /// How many tiers follow.
-        tiers: u64,
-    }
-}
-
-reply! {
-    /// The meters of a tier.
-    pub(super) struct TierMeters {
-        /// Its name.
-        name: Id,
-        /// Its pool.
-        pool: u64,
-        /// Hidden pool that pays the next seed.
-        reserve: u64,
-        /// Contributions beyond the cap.
-        overflow: u64,
-        /// Fraction not yet in the pool, millionths.
-        pool_micro: u64,
-        /// Fraction not yet in the reserve, millionths.
-        reserve_micro: u64,
-        /// Sum of contributions, whole units.
-        contributed: u64,
-        /// Its millionths.
-        contributed_micro: u64,
-        /// Paid in minus taken out by operators.
-        funded: Signed,
-        /// Paid to winners.
-        paid: u64,
-        /// Takes of all.
-        wins: u64,
-        /// The value that a script last wrote to the pool.
-        pool_written: u64,
-        /// Millionths beside `funded`, of uncovered reversals.
-        funded_micro: u64,
-        /// Contributions that were reversed, whole units.
-        reversed: u64,
-        /// Its millionths.
-        reversed_micro: u64,
-        /// Came from other jackpots, whole units.
-        transferred_in: u64,
-        /// Its millionths.
-        transferred_in_micro: u64,
-        /// Went to other jackpots, whole units.
-        transferred_out: u64,
-        /// Its millionths.
-        transferred_out_micro: u64,
-        /// Room for transfers that are to come, whole units.
-        expected: u64,
-        /// Payouts that were taken back, minor units.
-        voided: u64,
+        /// The meters of each tier, as in a checkpoint.
+        tiers: String,
     }
 }
 
@@ -178,8 +133,7 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
     let unexpected = || reply.unexpected();
     let mut values = reply.values();
     let viewed: Viewed = values.take().ok_or_else(unexpected)?;
-    let meters = (0..viewed.tiers).map(|_| values.take().map(meter_of));
-    let meters = meters.collect::<Option<Vec<_>>>().ok_or_else(unexpected)?;
+    let (meters, compared) = meters_of(&viewed.tiers).ok_or_else(unexpected)?;
     let held = values.rest::<HeldValue>().ok_or_else(unexpected)?;
     let held: BTreeMap<_, _> = held.into_iter().map(|held| (held.name, held.value)).collect();
     let field = |name: &str| held.get(name).map(String::as_str).ok_or_else(unexpected);
@@ -208,37 +162,25 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
             None => None,
         },
         meters,
+        compared,
         held,
     })
 }
 
-fn meter_of(row: TierMeters) -> Meter {
-    let units = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    let funded = row.funded.0 - units(row.transferred_in) - units(row.expected) - units(row.voided);
-    let funded = funded - i64::from(row.funded_micro < row.transferred_in_micro);
-    Meter {
-        tier: row.name,
-        pool: row.pool,
-        reserve: row.reserve,
-        overflow: row.overflow,
-        remainder_micro: row.pool_micro + row.reserve_micro,
-        contributed: row.contributed,
-        contributed_micro: row.contributed_micro,
-        funded,
-        funded_in_redis: row.funded.0,
-        paid: row.paid,
-        wins: row.wins,
-        pool_written: row.pool_written,
-        funded_micro: row.funded_micro,
-        reversed: row.reversed,
-        reversed_micro: row.reversed_micro,
-        transferred_in: row.transferred_in,
-        transferred_in_micro: row.transferred_in_micro,
-        transferred_out: row.transferred_out,
-        transferred_out_micro: row.transferred_out_micro,
-        expected: row.expected,
-        voided: row.voided,
-    }
+/// The meters of each tier, and the same by their names in a report.
+fn meters_of(text: &str) -> Option<(Vec<Meter>, BTreeMap<String, i64>)> {
+    let compared = event::parse::held_meters(text)?;
+    let one = |row: &str| {
+        let tier = Id::parse(row.split(' ').next()?).ok()?;
+        let mut meters = Meters::default();
+        for name in Meters::NAMES.into_iter().chain(Meters::MOVED) {
+            let value = compared.get(&format!("{tier}:{name}"));
+            *meters.named(name)? = value.copied().unwrap_or_default();
+        }
+        Meter::of(tier, &meters)
+    };
+    let each = text.split_terminator(';').map(one).collect::<Option<_>>()?;
+    Some((each, compared))
 }
 
 /// An entry without a final outcome.

@@ -43,7 +43,7 @@ pub(super) fn only_claim(text: &str) -> Option<Claim> {
 }
 
 /// For each tier its name, its meters and `pool_written`, then `;`.
-pub(super) fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
+pub(crate) fn held_meters(text: &str) -> Option<BTreeMap<String, i64>> {
     let mut meters = BTreeMap::new();
     for row in text.split_terminator(';') {
         let (tier, values) = row.split_once(' ')?;

@@ -234,7 +234,7 @@ impl Compares for Jackpots {
     }
 
     fn compare(redis: &MetersAndState, books: &Books) -> Report {
-        report::compare(redis, &sides::joined(books))
+        report::compare(redis, &sides::of_books(books))
     }
 
     /// Only an operator resumes a jackpot, after a comparison that the operator asks for.
