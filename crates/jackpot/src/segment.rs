@@ -81,7 +81,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds an entry as a step of its own; `winner` is empty if it drew nothing.
-    pub fn add_single(&mut self, (stake, source): (Minor, Option<&str>), winner: String) {
+    pub fn add_single(&mut self, stake: Minor, source: Option<&str>, winner: String) {
         let number = self.splits.of(stake, source);
         self.row_of_split.resize(self.splits.rows().len(), None);
         let Segment { rows, steps, .. } = &mut self.segment;

@@ -136,7 +136,8 @@ impl Operate {
     pub async fn settle_payout<E: From<PlayError> + From<LedgerError>>(
         &self,
         sql: &Sql,
-        (jackpot, payout_id): (&Id, &str),
+        jackpot: &Id,
+        payout_id: &str,
         asked: &Asked,
         by: &Operator,
     ) -> Result<(), E> {
@@ -183,7 +184,7 @@ impl Operate {
                 return Err(PlayError::from(error).into());
             }
             // A withdrawal that the ledger has leaves nothing by which a look knows it.
-            if step == Step::Withdraw && has_withdrawal(sql, (jackpot, payout_id), n, by).await? {
+            if step == Step::Withdraw && has_withdrawal(sql, jackpot, payout_id, n, by).await? {
                 return Ok(());
             }
         }
@@ -311,12 +312,7 @@ async fn look(sql: &Sql, jackpot: &Id, payout_id: &str, settlement_id: Option<&I
 }
 
 /// Whether this event of the ledger is this very withdrawal.
-async fn has_withdrawal(
-    sql: &Sql,
-    (jackpot, payout_id): (&Id, &str),
-    n: u64,
-    by: &Operator,
-) -> Result<bool, LedgerError> {
+async fn has_withdrawal(sql: &Sql, jackpot: &Id, payout_id: &str, n: u64, by: &Operator) -> Result<bool, LedgerError> {
     let found = sqlx::query_scalar::<_, i64>(
         "SELECT n FROM audit WHERE subject = $1 AND n = $2 AND target = $3 AND action = $4 AND who = $5 AND request_id = $6",
     )

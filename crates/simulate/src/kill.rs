@@ -58,7 +58,7 @@ pub async fn kill_and_restart(
         return Ok(Vec::new());
     };
     let kill = async || service.kill_and_restart(args.kill_redis).await;
-    at_moments(args, args.seed, (course, over), kill).await
+    at_moments(args, args.seed, course, over, kill).await
 }
 
 /// Ends the subscriber's receiver as often as the service, at moments of its own, and starts it again.
@@ -72,7 +72,7 @@ pub async fn kill_subscriber(
         return Ok(());
     };
     let kill = async || receiver.kill_and_restart().await;
-    at_moments(args, args.seed ^ OF_SUBSCRIBER, (course, over), kill).await?;
+    at_moments(args, args.seed ^ OF_SUBSCRIBER, course, over, kill).await?;
     Ok(())
 }
 
@@ -80,7 +80,8 @@ pub async fn kill_subscriber(
 async fn at_moments(
     args: &Args,
     seed: u64,
-    (course, mut over): (Course<'_>, watch::Receiver<bool>),
+    course: Course<'_>,
+    mut over: watch::Receiver<bool>,
     mut kill: impl AsyncFnMut() -> Result<(), SimulateError>,
 ) -> Result<Vec<u64>, SimulateError> {
     let mut rng = StdRng::seed_from_u64(seed);

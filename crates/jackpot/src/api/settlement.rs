@@ -65,7 +65,7 @@ async fn step(
     }
     let jackpot = Id::parse(&payout.jackpot_id).map_err(|_| Problem::internal())?;
     api.operate
-        .settle_payout::<Problem>(&api.sql, (&jackpot, payout_id), &asked, &operator(caller, request_id))
+        .settle_payout::<Problem>(&api.sql, &jackpot, payout_id, &asked, &operator(caller, request_id))
         .await?;
     Ok(HttpResponse::Ok().json(api.queries.listed_payout(payout_id).await?))
 }

@@ -70,7 +70,7 @@ impl Drawing<'_> {
         };
         if rank == 0 && self.may_hit {
             // Any of them may hit, and then has a record of its own.
-            self.segment.add_single((stake, source), fingerprint(entries.line(i)));
+            self.segment.add_single(stake, source, fingerprint(entries.line(i)));
             return Ok(());
         }
         if rank == 0 {
@@ -79,7 +79,7 @@ impl Drawing<'_> {
         }
         self.segment.end_run()?;
         let winner = self.winner(batch, i, (rank, ranks.as_ref()));
-        self.segment.add_single((stake, source), winner);
+        self.segment.add_single(stake, source, winner);
         Ok(())
     }
 

@@ -80,7 +80,7 @@ impl Play {
         let (mut known, mut view) = self.views.view(id).await?;
         let (mut waiting, mut lacked, mut cancels) = (None, false, String::new());
         for _ in 0..MAX_STALE {
-            let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
+            let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), batch, key) {
                 None => draw(batch, &view, waiting.as_ref()).await?,
                 Some(refusal) => Err(refusal),
             };
@@ -103,13 +103,13 @@ impl Play {
                 if let Some(found) = known.observe_loss(found)? {
                     return self.answer_batch(&view, batch, &fingerprint, found).await;
                 }
-                if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
+                if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), batch, key) {
                     return Err(refusal);
                 }
                 draw(batch, &view, waiting.as_ref()).await??
             };
             match self
-                .call_batch(&known, &view, (batch, &fingerprint), &drawn, &cancels)
+                .call_batch(&known, &view, batch, &fingerprint, &drawn, &cancels)
                 .await?
             {
                 BatchReply::Found(found) => {
@@ -152,7 +152,8 @@ impl Play {
         known: &Known,
         view: &View,
         waiting: Option<&Waiting>,
-        (batch, key): (&Batch, &str),
+        batch: &Batch,
+        key: &str,
     ) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
@@ -182,7 +183,8 @@ impl Play {
         &self,
         known: &Known,
         view: &View,
-        (batch, fingerprint): (&Batch, &str),
+        batch: &Batch,
+        fingerprint: &str,
         drawn: &Segments,
         cancels: &str,
     ) -> Result<BatchReply, PlayError> {

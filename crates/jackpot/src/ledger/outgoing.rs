@@ -99,12 +99,12 @@ impl Tells for Jackpots {
                         Beside::History(history_before(sql, JACKPOT, id, row.n).await?)
                     }
                     Kind::Payout(step) if type_of(step.step).is_some_and(wants) => {
-                        Beside::Payout(Box::new(payout_after(sql, &fields, (event.at_ms, step)).await?))
+                        Beside::Payout(Box::new(payout_after(sql, &fields, event.at_ms, step).await?))
                     }
                     Kind::Claim { entry_id, claim }
                         if matches!(claim.result, ClaimResult::Issued { .. }) && wants(FINISHED) =>
                     {
-                        Beside::Epoch(epoch_of(sql, &fields, (id, entry_id.as_str(), claim.sequence)).await?)
+                        Beside::Epoch(epoch_of(sql, &fields, id, entry_id.as_str(), claim.sequence).await?)
                     }
                     _ => Beside::Nothing,
                 };
@@ -149,7 +149,8 @@ fn type_of(step: Step) -> Option<&'static str> {
 async fn payout_after(
     sql: &AtHome,
     fields: &Fields<'_>,
-    (at_ms, step): (i64, &PayoutStep),
+    at_ms: i64,
+    step: &PayoutStep,
 ) -> Result<ListedPayout, TellError> {
     let payout_id = step.payout_id.clone();
     let read = sql.ask(|sql| async move { Queries::new(sql, 0).listed_payout(&payout_id).await });
@@ -160,7 +161,9 @@ async fn payout_after(
 async fn epoch_of(
     sql: &AtHome,
     fields: &Fields<'_>,
-    (jackpot, entry_id, sequence): (&Id, &str, u64),
+    jackpot: &Id,
+    entry_id: &str,
+    sequence: u64,
 ) -> Result<Option<u64>, TellError> {
     let (jackpot, entry_id) = (jackpot.clone(), entry_id.to_owned());
     let read = sql.ask(|sql| async move { entry_taken(&sql, &jackpot, &entry_id, sequence).await });

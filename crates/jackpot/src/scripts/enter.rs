@@ -223,7 +223,7 @@ fn segment(definition: &Definition, entries: &[EnterEntry], winner: impl Fn(usiz
                 builder.names_rank(entries[i].rank);
             }
             let sent = &entries[i].sent;
-            builder.add_single((sent.stake, sent.source_text()), winner(i));
+            builder.add_single(sent.stake, sent.source_text(), winner(i));
         }
     }
     let mut stakes = String::new();

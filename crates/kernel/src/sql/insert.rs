@@ -49,7 +49,8 @@ pub async fn insert_rows(
 /// The same as for [`insert_rows`], also of `on_conflict`.
 pub async fn upsert_rows(
     tx: &mut Tx<'_>,
-    (table, on_conflict): (&str, &str),
+    table: &str,
+    on_conflict: &str,
     columns: &[&str],
     values: &[Value<'_>],
 ) -> Result<(), sqlx::Error> {
@@ -65,7 +66,9 @@ pub async fn upsert_rows(
 /// The same as for [`insert_rows`], also of `set` and `which`.
 pub async fn update_rows(
     tx: &mut Tx<'_>,
-    (table, set, which): (&str, &str, &str),
+    table: &str,
+    set: &str,
+    which: &str,
     columns: &[&str],
     values: &[Value<'_>],
 ) -> Result<u64, sqlx::Error> {

@@ -146,7 +146,7 @@ async fn write(sql: &Sql, all: &[(Arc<Place>, Cursor)]) -> Result<Vec<Key>, sqlx
     let which = is_it("subscription_streams");
     let work = async {
         let mut tx = sql.begin_hasty().await?;
-        let moved = update_rows(&mut tx, ("subscription_streams", &set, &which), &columns, &rows).await?;
+        let moved = update_rows(&mut tx, "subscription_streams", &set, &which, &columns, &rows).await?;
         let mut lost = Vec::new();
         if moved != all.len() as u64 {
             for (place, _) in all {

@@ -581,7 +581,7 @@ impl Deliverer {
         let columns = ["subscription_id", "kind", "id", "token"];
         let work = async {
             let mut tx = sql.begin().await?;
-            let moved = update_rows(&mut tx, ("subscription_streams", &set, which), &columns, &rows).await?;
+            let moved = update_rows(&mut tx, "subscription_streams", &set, which, &columns, &rows).await?;
             let mut own = BTreeMap::new();
             if moved != found.len() as u64 {
                 let text = "SELECT subscription_id, kind, id, token FROM subscription_streams WHERE holder = $1";

@@ -224,7 +224,7 @@ pub(crate) async fn leave(
         Err(error) => {
             let refusal = Refusal::new(notice_of(error), place.return_to);
             let sign = api.sign_of(&id, &refusal).await;
-            refusal.page_at((words, root), &sign, &page)
+            refusal.page_at(words, root, &sign, &page)
         }
     }
 }
@@ -301,7 +301,7 @@ impl Api {
     /// The same for an address from which this path leads to the root of the service.
     async fn refuse_at(&self, words: Words, base: &str, room: &str, refusal: Refusal) -> HttpResponse {
         let sign = self.sign_of(room, &refusal).await;
-        refusal.page_at((words, base), &sign, "")
+        refusal.page_at(words, base, &sign, "")
     }
 
     async fn sign_of(&self, room: &str, refusal: &Refusal) -> Sign {
@@ -371,7 +371,7 @@ impl Refusal {
     }
 
     /// As a page. It is loaded again, from this address, if that can help.
-    fn page_at(self, (words, root): (Words, &str), sign: &Sign, address: &str) -> HttpResponse {
+    fn page_at(self, words: Words, root: &str, sign: &Sign, address: &str) -> HttpResponse {
         let (status, retry_s) = match self.notice {
             Notice::BadLink => (StatusCode::BAD_REQUEST, None),
             Notice::NotSent => (StatusCode::FORBIDDEN, None),

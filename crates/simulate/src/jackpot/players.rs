@@ -230,7 +230,7 @@ impl Player {
             };
             self.keep_pair(pair);
         }
-        self.keep_answer(entry.clone(), collision, (sent_us, answered_us), &answered);
+        self.keep_answer(entry.clone(), collision, sent_us, answered_us, &answered);
         if replay == Some(Replay::Later) {
             self.later.push_back((entry, first));
             if self.later.len() > KEPT_FOR_LATER
@@ -263,7 +263,8 @@ impl Player {
         &mut self,
         entry: Entry,
         collision: Option<u32>,
-        (sent_us, answered_us): (u64, u64),
+        sent_us: u64,
+        answered_us: u64,
         answered: &Answered,
     ) {
         let answer = answer::read(&self.game.plan, &entry, &answered.body);

@@ -55,7 +55,7 @@ impl Replay {
         let has_room = match &receive.room {
             Some(room) => {
                 let is_of_parts = room.split('!').next() == Some(&*digest);
-                let is_there = is_of_parts && self.end_room((from, transfer_id), room);
+                let is_there = is_of_parts && self.end_room(from, transfer_id, room);
                 if !is_there {
                     report.wrong(
                         Place::Event(n),
@@ -65,7 +65,7 @@ impl Replay {
                 true
             }
             // An earlier version takes the first room, and says nothing of it.
-            None => self.end_room((from, transfer_id), &digest),
+            None => self.end_room(from, transfer_id, &digest),
         };
         for part in &receive.parts {
             let guarded = self.cycles.guarded_to(&part.to_tier);
@@ -74,7 +74,7 @@ impl Replay {
     }
 
     pub(super) fn release(&mut self, n: u64, ends: &Release, report: &mut Report) {
-        if !self.end_room((&ends.from, &ends.transfer_id), &ends.digest) {
+        if !self.end_room(&ends.from, &ends.transfer_id, &ends.digest) {
             let what = format!("room for transfer '{}' ends that there is not", ends.transfer_id);
             report.wrong(Place::Event(n), what);
         }
@@ -84,7 +84,7 @@ impl Replay {
     }
 
     /// Whether there is such a room; it is there no more then.
-    fn end_room(&mut self, (from, transfer_id): (&Id, &Id), digest: &str) -> bool {
+    fn end_room(&mut self, from: &Id, transfer_id: &Id, digest: &str) -> bool {
         let is_there = self.transfers.contains(&transfer::room(from, transfer_id, digest));
         is_there && self.transfers.insert(transfer::freed(from, transfer_id, digest))
     }

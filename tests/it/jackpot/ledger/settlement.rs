@@ -157,7 +157,7 @@ impl Desk {
     async fn ask(&self, operate: &Operate, payout_id: &str, asked: &Asked, owner: &str) -> Result<(), Problem> {
         let sql = &self.ledger.ledger.sql;
         operate
-            .settle_payout(sql, (&self.ledger.id, payout_id), asked, &key(owner))
+            .settle_payout(sql, &self.ledger.id, payout_id, asked, &key(owner))
             .await
     }
 

@@ -79,7 +79,7 @@ fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -
         match fact {
             Fact::Taken(enter) => {
                 if let Some(tiers) = &tiers {
-                    moved_for_sources(batch, (n, at_ms), &enter, tiers)?;
+                    moved_for_sources(batch, n, at_ms, &enter, tiers)?;
                 }
                 entered(batch, start, (n, at_ms), enter)?;
             }
@@ -137,7 +137,7 @@ fn claimed(
     if let Some(source) = &pending.source_id {
         let mut all = BySource::new();
         sources::paid(&mut all, source, claim);
-        source_rows(batch, (n, at_ms), all);
+        source_rows(batch, n, at_ms, all);
     }
     issued(batch, at_ms, n, entry_id, &pending.player_id, claim);
     if claim.result.is_won() {
@@ -161,7 +161,7 @@ fn carried(
         let source = sent.or_else(|| pending?.get(&paid.sequence)?.source_id.clone());
         carried_payout(batch, start, (n, at_ms), (paid, source), &mut all)?;
     }
-    source_rows(batch, (n, at_ms), all);
+    source_rows(batch, n, at_ms, all);
     batch
         .rows
         .coupons
@@ -219,15 +219,15 @@ fn carried_payout(
 }
 
 /// Adds what a call moved for sources. `before`: the tiers of the definition in force before it.
-fn moved_for_sources(batch: &mut Batch, (n, at_ms): (u64, i64), enter: &Enter, before: &[Id]) -> Result<(), Stop> {
+fn moved_for_sources(batch: &mut Batch, n: u64, at_ms: i64, enter: &Enter, before: &[Id]) -> Result<(), Stop> {
     let after = sources::tiers(&batch.books.terms);
     let moved = sources::of_call(enter, before, &after);
     let moved = moved.ok_or_else(|| wrong(n, "amounts of other tiers than its definition has"))?;
-    source_rows(batch, (n, at_ms), moved);
+    source_rows(batch, n, at_ms, moved);
     Ok(())
 }
 
-fn source_rows(batch: &mut Batch, (n, at_ms): (u64, i64), all: BySource) {
+fn source_rows(batch: &mut Batch, n: u64, at_ms: i64, all: BySource) {
     let rows = all.into_iter().map(|(source, moved)| (n, at_ms, source, moved));
     batch.rows.sources.extend(rows);
 }
@@ -240,7 +240,7 @@ fn entered(batch: &mut Batch, start: &Start<'_>, (n, at_ms): (u64, i64), enter: 
         }
     }
     if start.with.index_entries {
-        batch.rows.index.entries.extend(entry_rows((n, at_ms), enter));
+        batch.rows.index.entries.extend(entry_rows(n, at_ms, enter));
     }
     Ok(())
 }

@@ -127,7 +127,7 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     let set = "ended_ms = given.at_ms, ended_n = given.n, ended_by = given.by";
     let which = "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
     let given = ["jackpot_id", "tier", "cycle", "at_ms", "n", "by"];
-    update_rows(tx, ("cycles", set, which), &given, &ended.collect::<Vec<_>>()).await?;
+    update_rows(tx, "cycles", set, which, &given, &ended.collect::<Vec<_>>()).await?;
     Ok(())
 }
 
@@ -184,7 +184,7 @@ async fn publish_cycles_of(projector: &Projector<Jackpots>, id: &Id) -> Result<b
     let given = ["jackpot_id", "tier", "cycle", "seed"];
     let mut tx = sql.begin().await?;
     let values = values.collect::<Vec<_>>();
-    update_rows(&mut tx, ("cycles", "seed = given.seed", which), &given, &values).await?;
+    update_rows(&mut tx, "cycles", "seed = given.seed", which, &given, &values).await?;
     tx.commit().await?;
     let may_be_more = rows.len() == usize::try_from(PUBLISHED_AT_ONCE).unwrap_or_default();
     Ok(!may_be_more || seeds.is_empty())

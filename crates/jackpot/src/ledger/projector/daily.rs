@@ -282,5 +282,5 @@ pub(super) async fn write<'a>(
     let on_conflict = "(jackpot_id, first_n) DO UPDATE SET n = excluded.n, version = excluded.version, \
                        totals = excluded.totals WHERE excluded.n >= report_runs.n";
     let columns = ["jackpot_id", "first_n", "n", "at_s", "high_s", "version", "totals"];
-    upsert_rows(tx, ("report_runs", on_conflict), &columns, &values.collect::<Vec<_>>()).await
+    upsert_rows(tx, "report_runs", on_conflict, &columns, &values.collect::<Vec<_>>()).await
 }

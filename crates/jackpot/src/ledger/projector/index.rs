@@ -165,7 +165,7 @@ async fn move_cursors(tx: &mut Tx<'_>, parts: &[Part<'_>]) -> Result<(), WriteEr
     let which = "streams.kind = 'jackpot' AND streams.id = given.id AND streams.indexed_n = given.from_n \
                  AND streams.n >= given.to_n AND streams.lease_token = given.token";
     let (set, columns) = ("indexed_n = given.to_n", ["id", "from_n", "to_n", "token"]);
-    let moved = update_rows(tx, ("streams", set, which), &columns, &rows.collect::<Vec<_>>()).await?;
+    let moved = update_rows(tx, "streams", set, which, &columns, &rows.collect::<Vec<_>>()).await?;
     all_moved(moved, parts.iter().map(|part| part.jackpot))
 }
 
@@ -191,7 +191,7 @@ fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {
 }
 
 /// The rows of the entries of one event: what each won in it, and whether that is final.
-pub(super) fn entry_rows((n, at_ms): (u64, i64), enter: Enter) -> impl Iterator<Item = EntryRow> {
+pub(super) fn entry_rows(n: u64, at_ms: i64, enter: Enter) -> impl Iterator<Item = EntryRow> {
     let Enter { mut call, claims, .. } = enter;
     let mut claims = claims.into_iter().peekable();
     let entries = std::mem::take(&mut call.entries);
@@ -295,7 +295,7 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
 async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexRows) -> Result<(), LoadError> {
     let (entry_id, sequence, rank) = match event.kind {
         Kind::Enter(enter) => {
-            rows.entries.extend(entry_rows((event.n, event.at_ms), enter));
+            rows.entries.extend(entry_rows(event.n, event.at_ms, enter));
             return Ok(());
         }
         Kind::Claim { entry_id, claim } if claim.result.is_won() => (entry_id, claim.sequence, claim.rank),

@@ -69,7 +69,7 @@ async fn meters(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sql
         "paid",
         "payouts",
     ];
-    upsert_rows(tx, ("source_meters", ADD), &columns, &values.collect::<Vec<_>>()).await
+    upsert_rows(tx, "source_meters", ADD, &columns, &values.collect::<Vec<_>>()).await
 }
 
 async fn postings(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {

@@ -269,5 +269,5 @@ pub(super) async fn write<'a>(
     let on_conflict = "(jackpot_id, step_s, at_s) DO UPDATE SET n = excluded.n, pools = excluded.pools \
                        WHERE excluded.n > meter_steps.n";
     let columns = ["jackpot_id", "step_s", "at_s", "n", "pools"];
-    upsert_rows(tx, ("meter_steps", on_conflict), &columns, &values.collect::<Vec<_>>()).await
+    upsert_rows(tx, "meter_steps", on_conflict, &columns, &values.collect::<Vec<_>>()).await
 }

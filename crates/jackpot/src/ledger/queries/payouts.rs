@@ -391,7 +391,7 @@ impl Queries {
     /// The receipts with these ids, in this order.
     async fn receipts(&self, ids: &[String]) -> Result<Vec<PayoutRow>, LedgerError> {
         let mut found = Listed::new();
-        for row in matching(self.sql.reader(), ("payouts", SELECT), ("payout_id", ids)).await? {
+        for row in matching(self.sql.reader(), "payouts", SELECT, "payout_id", ids).await? {
             found.insert(row.try_get("payout_id")?, read(&row)?);
         }
         let missing = |id: &String| LedgerError::Missing(format!("payout '{id}', which a list names"));
@@ -406,7 +406,7 @@ impl Queries {
         let any = format!("SELECT payout_id FROM {table} LIMIT 1");
         let any = sqlx::query(sqlx::AssertSqlSafe(any)).fetch_optional(reader).await?;
         match any {
-            Some(_) => matching(reader, (table, select), ("payout_id", ids)).await,
+            Some(_) => matching(reader, table, select, "payout_id", ids).await,
             None => Ok(Vec::new()),
         }
     }

@@ -22,8 +22,10 @@ const AT_ONCE: usize = 500;
 /// The rows of a table whose column has one of these texts.
 pub(super) async fn matching(
     reader: &AnyPool,
-    (table, select): (&str, &str),
-    (column, of): (&str, &[String]),
+    table: &str,
+    select: &str,
+    column: &str,
+    of: &[String],
 ) -> Result<Vec<AnyRow>, LedgerError> {
     let mut rows = Vec::new();
     for some in of.chunks(AT_ONCE) {

@@ -94,7 +94,7 @@ impl<K: Kind> Projector<K> {
                 self.metrics.ledger.stopped(K::NAME.as_str(), &id, false);
             }
             if let Some((n, at_ms, report)) = report {
-                self.judge_at(&id, (n, at_ms), report).await;
+                self.judge_at(&id, n, at_ms, report).await;
             }
             if let Some(stop) = stop {
                 self.stop(&id, &stop.to_string()).await;

@@ -97,7 +97,7 @@ impl<K: Kind> Projector<K> {
     }
 
     /// Judges a committed checkpoint: what its comparison found, completed by the rows that were committed with it.
-    pub(super) async fn judge_at(&self, id: &Id, (n, at_ms): (u64, i64), found: Report) {
+    pub(super) async fn judge_at(&self, id: &Id, n: u64, at_ms: i64, found: Report) {
         if !K::COUNTS {
             return self.judge(id, n, &found).await;
         }

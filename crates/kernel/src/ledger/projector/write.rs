@@ -109,7 +109,7 @@ async fn move_cursors<K: Folds>(tx: &mut Tx<'_>, batches: &[(&Batch<K>, i64)]) -
          AND streams.lease_token = given.token AND streams.indexed_n = given.from_indexed_n",
         K::NAME.as_str()
     );
-    let moved = update_rows(tx, ("streams", set, &which), &columns, &rows.collect::<Vec<_>>()).await?;
+    let moved = update_rows(tx, "streams", set, &which, &columns, &rows.collect::<Vec<_>>()).await?;
     all_moved(moved, batches.iter().map(|(batch, _)| &batch.id))
 }
 
@@ -237,7 +237,7 @@ async fn decisions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(
     });
     let columns = ["decision", "reason", "at_ms", "who", "request_id"];
     let rows: Vec<_> = rows.collect();
-    upsert_rows(tx, ("emergency_decisions", "DO NOTHING"), &columns, &rows).await
+    upsert_rows(tx, "emergency_decisions", "DO NOTHING", &columns, &rows).await
 }
 
 /// Inserts rows into one table.

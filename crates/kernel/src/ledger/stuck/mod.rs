@@ -380,7 +380,7 @@ pub async fn skip<K: Skips>(
 ) -> Result<(), StuckError> {
     let Some(stuck) = &found.stuck else { return Ok(()) };
     let mut raws = found.before.clone();
-    raws.push(skipped_raw(found, stuck, plan, (by, reason, at_ms)));
+    raws.push(skipped_raw(found, stuck, plan, by, reason, at_ms));
     let batch = build(ledger, id, &found.loaded, &raws, index);
     if let Some(stop) = batch.stop {
         return Err(StuckError::Refused(stop.to_string()));
@@ -409,7 +409,7 @@ pub fn outlook<K: Skips>(
         lines: Vec::new(),
     };
     let mut raws = found.before.clone();
-    raws.push(skipped_raw(found, stuck, plan, (&by, "-", 0)));
+    raws.push(skipped_raw(found, stuck, plan, &by, "-", 0));
     let upto = raws.len();
     raws.extend(found.later.iter().cloned());
     let batch = build(ledger, id, &found.loaded, &raws, index);
@@ -423,7 +423,9 @@ fn skipped_raw<K: Kind>(
     found: &Found<K>,
     stuck: &StuckEvent,
     plan: Plan,
-    (by, reason, at_ms): (&Operator, &str, i64),
+    by: &Operator,
+    reason: &str,
+    at_ms: i64,
 ) -> Raw {
     let mut fields = plan.fields;
     let raw = stuck.raw.as_ref().map(|raw| chain::body(&raw.fields));

@@ -63,11 +63,11 @@ pub fn fill(form: &mut Form, document: &Document) {
     form.set("origins", document.origins.join("\n"));
     form.set("room", document.room.as_ref().map_or("", |room| room.as_str()));
     for (index, (id, source)) in document.sources.iter().enumerate() {
-        fill_source(form, index, (id.as_str(), source), &amount);
+        fill_source(form, index, id.as_str(), source, &amount);
     }
 }
 
-fn fill_source(form: &mut Form, index: usize, (id, source): (&str, &Source), amount: &dyn Fn(Minor) -> String) {
+fn fill_source(form: &mut Form, index: usize, id: &str, source: &Source, amount: &dyn Fn(Minor) -> String) {
     let mut set = |name: &str, value: String| form.set(&source_field(index, name), value);
     let (kind, value) = match source.contribution {
         None => (SOURCE_CONTRIBUTIONS[0], String::new()),

@@ -24,7 +24,7 @@ pub fn are_justified(evidence: &Evidence) -> Result<String, String> {
                 user_id,
                 unit,
             }) => {
-                had_one(&request, (user_id, unit), by_id.get(request_id).copied())
+                had_one(&request, user_id, unit, by_id.get(request_id).copied())
                     .map_err(|wrong| format!("{id} is already-issued by {request_id}, {wrong}"))?;
                 already += 1;
             }
@@ -46,7 +46,7 @@ pub fn are_justified(evidence: &Evidence) -> Result<String, String> {
 }
 
 /// What is wrong with the unit that an already-issued names.
-fn had_one(request: &Request<'_>, (named_user, unit): (&str, &Unit), first: Option<&Issue<'_>>) -> Result<(), String> {
+fn had_one(request: &Request<'_>, named_user: &str, unit: &Unit, first: Option<&Issue<'_>>) -> Result<(), String> {
     let first = first.ok_or("which no answer issued")?;
     if named_user != user_id(request.ask.user) || first.request.ask.user != request.ask.user {
         return Err(format!("which is not of its user u{}", request.ask.user));

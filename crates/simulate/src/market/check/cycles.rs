@@ -102,15 +102,17 @@ fn explained(
     {
         return Err(format!("{} hit at {pool}, below {amount}", entry.id));
     }
-    first_at(evidence, (entry, hit), (jackpot, index), amount)
+    first_at(evidence, entry, hit, jackpot, index, amount)
 }
 
 /// No entry of the cycle before this one had reached the amount. Where the cycle began without a hit, nothing says with
 /// which entry it began.
 fn first_at(
     evidence: &Evidence,
-    (entry, hit): (&Entry, &Hit),
-    (jackpot, index): (usize, usize),
+    entry: &Entry,
+    hit: &Hit,
+    jackpot: usize,
+    index: usize,
     amount: i64,
 ) -> Result<(), String> {
     let begin = match hit.cycle.checked_sub(1) {
