@@ -6,6 +6,7 @@ mod api;
 mod commands;
 mod conformance;
 mod events;
+mod glossary;
 mod links;
 mod metrics;
 mod questions;

@@ -95,11 +95,8 @@ async fn assert_found(db: LedgerDb, busy: bool) {
         let (clean, report) = last_report(&fixture).await;
         assert!(!clean);
         let faults = report.faults().join("; ");
-        // The last look is at Redis as it stands, where both remainders come in one.
-        let standing = if *meter == "reserve_micro" { "pool_micro" } else { meter };
-        let name = if busy { meter } else { standing };
         assert!(
-            faults.contains(&format!("tier 'grand': {standing} is ")),
+            faults.contains(&format!("tier 'grand': {meter} is ")),
             "{meter}: {faults}"
         );
         let refused = fixture.enter(&[entry("another", 0)]).await.refusal;
@@ -111,7 +108,7 @@ async fn assert_found(db: LedgerDb, busy: bool) {
         assert!(mismatches > found, "{meter}");
         projector.finish().await;
         let reasons = fixture.table("audit", "action reason").await;
-        let said = |row: &Vec<String>| row[0] == "suspend" && row[1].contains(&format!("{name} is "));
+        let said = |row: &Vec<String>| row[0] == "suspend" && row[1].contains(&format!("{meter} is "));
         assert!(reasons.iter().any(said), "{reasons:?}");
 
         tamper(&fixture, meter, -1).await;
