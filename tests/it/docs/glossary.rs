@@ -23,7 +23,9 @@ fn every_word_of_the_glossary_is_a_type() {
         let declares = |line: &str| {
             let declared = ["struct", "enum", "trait"].map(|kind| format!("pub {kind} {name}"));
             let ends = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric());
-            let mut found = declared.iter().filter_map(|begins| line.trim_start().strip_prefix(begins.as_str()));
+            let mut found = declared
+                .iter()
+                .filter_map(|begins| line.trim_start().strip_prefix(begins.as_str()));
             found.any(ends)
         };
         assert!(text.lines().any(declares), "{path} declares no type {name}: {row}");
