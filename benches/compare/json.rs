@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 /// Money and odds of every jackpot here: one unit for each entry. One entry of a thousand wins a fixed prize, one of
-/// 100,000 the pool.
+/// 100,000 the pool. Rounds are reversed for as long as the shortest retention here.
 pub(crate) fn definition(id: &str) -> Value {
     json!({
         "id": id, "name": "Benchmark", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},
+        "reverse_within_s": 60,
         "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0, "cap": null}],
         "odds": {"total": 1_000_000, "ranks": [
             {"rank": 1, "weight": 10, "prize": {"pool": {"tier": "grand", "take": "all"}}},

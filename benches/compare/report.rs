@@ -104,7 +104,8 @@ fn points(samples: &[Sample]) -> Vec<Point> {
     POINTS.iter().filter_map(summary).collect()
 }
 
-/// Prints the comparison. Fails when something could not be measured or a limit is not met.
+/// Prints the comparison. Fails when something could not be measured or a limit is not met. A quick run has one round of a
+/// second each, so none of its ratios is judged.
 pub(crate) fn peers(plan: &Peers, results: &Results) -> Outcome<ExitCode> {
     let (points, lines) = (points(&results.samples), verdict::lines(&results.samples));
     let machine = Machine::here();
@@ -151,8 +152,9 @@ pub(crate) fn peers(plan: &Peers, results: &Results) -> Outcome<ExitCode> {
     )?;
     // The rates alone, for the documentation.
     std::fs::write(plan.place.directory.join("rates.svg"), plot::alone(&plots[0].svg))?;
-    let all_met = lines.iter().all(|line| line.met != Some(false)) && results.failures.is_empty();
-    Ok(if all_met { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    let all_met = plan.quick || lines.iter().all(|line| line.met != Some(false));
+    let is_right = all_met && results.failures.is_empty();
+    Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
 /// Writes `<name>.json` and `<name>.html` into the directory.

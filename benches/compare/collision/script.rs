@@ -9,14 +9,13 @@ use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply, Fence, Wanted};
 use jackpot::jackpot::view::{Status, Views};
 use jackpot::operator::Operator;
-use jackpot::settings;
+use jackpot::settings::{RedisMode, Settings};
 use jackpot::store::Store;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::money::Minor;
 use jackpot_core::secret::MasterSecret;
-use serde_json::json;
 
 use super::score::{Approach, Round, Score, Spec};
 use super::{Take, definition, play};
@@ -143,9 +142,11 @@ impl super::Player for Player {
 
 async fn open(url: &str, directory: &Path) -> Outcome<Store> {
     std::fs::create_dir_all(directory)?;
-    let settings = json!({ "mode": "standalone", "urls": [url], "durability": "local", "tls_ca_file": "",
-        "connect_timeout_ms": LIMIT_MS, "response_timeout_ms": LIMIT_MS, "total_timeout_ms": LIMIT_MS, "server_program": "",
-        "max_memory_mib": 0, "refuse_entries_above_memory_pct": 99 });
-    let settings: settings::Redis = serde_json::from_value(settings)?;
+    let mut settings = Settings::load(None)?.redis;
+    (settings.mode, settings.urls) = (RedisMode::Standalone, vec![url.to_owned()]);
+    settings.connect_timeout_ms = LIMIT_MS;
+    settings.response_timeout_ms = LIMIT_MS;
+    settings.total_timeout_ms = LIMIT_MS;
+    settings.refuse_entries_above_memory_pct = 99;
     Ok(Store::open(&settings, directory).await?)
 }
