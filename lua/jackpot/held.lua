@@ -31,9 +31,9 @@ local HELD = {
   'retention',
 }
 
--- "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua); after pool_written
--- also MOVED_METERS, unless all are 0, and then voided, unless it is 0: so an older version can read the tiers that do not
--- use them. `first_pool`: place of the first pool in KEYS.
+-- "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua); after
+-- pool_written also MOVED_METERS, unless all are 0, and then voided, unless it is 0: so an older version can read the
+-- tiers that do not use them. `first_pool`: place of the first pool in KEYS.
 local function held_tiers(state, first_pool)
   local rows, voided = {}, voided_rows(KEYS[1])
   for t, tier in ipairs(read_tiers(state, state.tiers, first_pool, nil, true)) do
