@@ -67,7 +67,8 @@
 //! | `core` | `crates/core` | pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts, declarations of events | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/subject/`: one file per decision, with its contract
-//! in its header.
+//! in its header. What follows from a declaration in Rust (the functions that append events, replies, records) has no
+//! file: it is made when the service starts.
 //!
 //! # Pure files
 //!

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Money and odds of every jackpot here: one unit for each entry. One entry of a thousand wins a fixed prize, one of
-/// 100,000 the pool. Rounds are reversed for as long as the shortest retention here.
+/// 100,000 the pool. A round can be reversed for 60 s: no comparison remembers ids for a shorter time.
 pub(crate) fn definition(id: &str) -> Value {
     json!({
         "id": id, "name": "Benchmark", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},

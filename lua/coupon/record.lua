@@ -1,7 +1,7 @@
 -- Shared by the scripts that read or change a request: its record, and the record of its user.
 --
--- A request, in the hash `requests` by its id: read_request and write_request.
--- A user, in the hash `users` by the user's id: each issue that counts, oldest first (user_issue.lua). A time in the
+-- A request, in the hash `requests` by its id: `read_request` and `write_request`.
+-- A user, in the hash `users` by the user's id: each issue that counts, oldest first (`user_issue`). A time in the
 -- future was written before the clock was set back. It becomes now, so the window runs from there. So no user gets more
 -- than the window allows, and no user waits for the length of the jump.
 -- needs: read_request answered_reply user_issue

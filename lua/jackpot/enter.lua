@@ -11,7 +11,7 @@
 --           (write_call)
 --         block: the id and what was sent a line, for the event
 --         row of each entry in the amounts with commas, '' when all add the same, for the record of the call
---         amounts (amount_row.lua), for the event and for the record of the call
+--         amounts (`amount_row`), for the event and for the record of the call
 --         the segment. Its steps are one entry each, or a run. A winner has attempt 0 alone
 --         then for each entry: id; its fingerprint or, in a run, its record ":<name> place fingerprint", place from 1
 --       6 '1' to be told the state after it  7 prepared cycles (cycles.lua), '' for none

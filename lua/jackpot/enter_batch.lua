@@ -10,7 +10,7 @@
 --       5 the batch, packed (entering.lua), a list of:
 --         batch id; its fingerprint; number of its entries, 1 to 10,000
 --         block: what was sent a line, for the event
---         amounts (amount_row.lua), for the event; "|" between two segments
+--         amounts (`amount_row`), for the event; "|" between two segments
 --         number of segments, 1 or 2
 --         then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
 --           entries, and the segment. Its winners have `who` if they end up pending

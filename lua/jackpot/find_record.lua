@@ -5,7 +5,7 @@
 
 local EARLY = string.byte('!')
 
--- The record of an entry and the key that holds it; or nil, nil and whether early cancels (early_cancel.lua) name it.
+-- The record of an entry and the key that holds it; or nil, nil and whether early cancels (`early_cancel`) name it.
 local function find_record(state, seen_a, seen_b, entry_id)
   local keys = state.gen == 'a' and { seen_a, seen_b } or { seen_b, seen_a }
   local is_cancelled = false

@@ -1,6 +1,6 @@
 -- Shared by the scripts that put a definition and approve its limit: under what payouts are tracked.
 --
--- Part of a script, after hold.lua. The terms are in the field `hold` of the state, from the first PUT on that tracks
+-- Part of a script, after `hold`. The terms are in the field `hold` of the state, from the first PUT on that tracks
 -- payouts or has a limit. They do not wait for a take of all, because they hold no money. A PUT that raises or removes
 -- the limit, or stops tracking with one, waits for an approval. `Hold::put` in crates/core does the same.
 -- needs: hold

@@ -1,6 +1,6 @@
 -- Shared by the scripts that finish pending entries.
 --
--- Part of a script, after read_pending, find_record.lua and tiers.lua.
+-- Part of a script, after `read_pending`, find_record.lua and tiers.lua.
 -- needs: tiers refusal write_entry
 
 local function has_refused(pending, rank)

@@ -1,6 +1,6 @@
 -- Shared by the scripts that look for the record of an entry.
 --
--- Part of a script, after in_run.lua. An entry that was taken in a run has a short record, which names the record of
+-- Part of a script, after `in_run`. An entry that was taken in a run has a short record, which names the record of
 -- its call. Replies have both, with one space between them.
 -- needs: in_run
 

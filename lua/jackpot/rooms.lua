@@ -1,6 +1,6 @@
 -- Shared by the scripts of the jackpot that a transfer goes to: the rooms that it has for a transfer.
 --
--- Part of a script, after exactly.lua and adjustment.lua. A call makes room before the other jackpot gives. If that one
+-- Part of a script, after exactly.lua and `adjustment`. A call makes room before the other jackpot gives. If that one
 -- gives nothing, or gives other parts, nobody uses the room. So a room ends ROOM_MS after it was made, and no call
 -- gives on account of a room that is near its end: a call uses an older one for ROOM_MS / 2 at most
 -- (transfer_expect.lua), and gives within GIVE_MS of its look (transfer_give.lua), each by one clock.

@@ -1,4 +1,4 @@
--- Part of the script `enter`, after amount_row.lua: what one entry of a run adds, when the run is taken one by one.
+-- Part of the script `enter`, after `amount_row`: what one entry of a run adds, when the run is taken one by one.
 -- needs: amount_row
 
 -- The row of one entry of a run, the i-th of its call, from the texts `stakes` and `amounts` of the call. `stakes`

@@ -16,7 +16,7 @@
 --   puts      lua/subject/puts.lua
 --   terms     under what entries are taken, packed (values): rarely written
 --   meters    what entries change, packed (values): written by each of them
---   moved     what tiers have outside the packed meters (moved.lua)
+--   moved     what tiers have outside the packed meters (`moved`)
 --   early     how many early cancels are remembered (cancel.lua); missing while there was none
 --   hold      under what payouts are tracked (limit.lua); missing while the jackpot does not use it
 --   voided    what payouts were taken back (voided_rows.lua); missing while none was

@@ -152,7 +152,7 @@ local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   return amount
 end
 
--- What tiers have outside the packed meters (moved.lua): a row for each by its name. Only takes of all, reversals
+-- What tiers have outside the packed meters (`moved`): a row for each by its name. Only takes of all, reversals
 -- and transfers read and write it, so it costs other entries nothing. Reads it once in a call.
 local function moved_rows(state)
   if not state.moved then

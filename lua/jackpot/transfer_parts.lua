@@ -1,6 +1,6 @@
 -- Shared by the scripts of the jackpot that a transfer goes to: its parts as numbers.
 --
--- Part of a script, after exactly.lua and transfer.lua.
+-- Part of a script, after exactly.lua and `transfer`.
 -- needs: exactly transfer
 
 -- The parts of this text, in order.

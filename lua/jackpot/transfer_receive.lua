@@ -1,7 +1,7 @@
 -- Puts the money of a transfer into its tiers. The caller has seen in the ledger that the other jackpot has given it.
 --
 -- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 the jackpot that gave  6 transfer id  7 digest of the parts  8 parts (transfer.lua)
+-- ARGV  1..4 fence (state.lua)  5 the jackpot that gave  6 transfer id  7 digest of the parts  8 parts (`transfer`)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} done before
 --       {'too-large', mark} past 2^53-1: only when Redis has lost the room and a restore did not know it

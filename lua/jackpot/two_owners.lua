@@ -1,6 +1,6 @@
 -- Shared by the scripts that take money out for an operator: whether it needs a second owner.
 --
--- Part of a script, after limit.lua and leaving.lua. What an owner took out without an approval counts for 24 hours, by
+-- Part of a script, after limit.lua and `leaving`. What an owner took out without an approval counts for 24 hours, by
 -- Redis' clock, in the field `took` of the state. `took_after` in crates/core does the same.
 -- needs: limit leaving adjustment
 

@@ -1,6 +1,6 @@
 -- Shared by the scripts that read or change what payouts were taken back.
 --
--- Part of a script, after voided.lua. The field `voided` of the state has it for each tier that has any. The packed
+-- Part of a script, after `voided`. The field `voided` of the state has it for each tier that has any. The packed
 -- meter `funded` counts it too, so that the bound of contributed + funded holds in scripts that read only the packed
 -- meters.
 -- needs: voided

@@ -1,6 +1,6 @@
 -- Shared by a checkpoint and a view.
 --
--- Part of a script, after state.lua and checkpoint_text.lua.
+-- Part of a script, after state.lua and `checkpoint_text`.
 -- needs: checkpoint_text
 
 -- The fields that decide who may be in, and when, as text for a checkpoint.

@@ -12,7 +12,8 @@ local function named(text)
   })
 end
 
--- The values of an event: `own`, and those of the wish that it does not have.
+-- The values of an event: `own`, and those of the wish that it does not have. A name that both the wish and the event
+-- have means the same in both.
 local function values_of(wish, own)
   for name, value in pairs(wish) do
     own[name] = own[name] or value

@@ -9,7 +9,7 @@ use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply, Fence, Wanted};
 use jackpot::jackpot::view::{Status, Views};
 use jackpot::operator::Operator;
-use jackpot::settings::{RedisMode, Settings};
+use jackpot::settings::{Durability, RedisMode, Settings};
 use jackpot::store::Store;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::definition::Definition;
@@ -144,6 +144,7 @@ async fn open(url: &str, directory: &Path) -> Outcome<Store> {
     std::fs::create_dir_all(directory)?;
     let mut settings = Settings::load(None)?.redis;
     (settings.mode, settings.urls) = (RedisMode::Standalone, vec![url.to_owned()]);
+    settings.durability = Durability::Local;
     settings.connect_timeout_ms = LIMIT_MS;
     settings.response_timeout_ms = LIMIT_MS;
     settings.total_timeout_ms = LIMIT_MS;

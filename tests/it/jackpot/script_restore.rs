@@ -1,4 +1,4 @@
-//! `lua/jackpot/restore_begin.lua`, `restore_records.lua` and `restore_end.lua` on a real Redis.
+//! `lua/subject/restore_begin.lua`, `restore_records.lua` and `restore_end.lua` on a real Redis.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

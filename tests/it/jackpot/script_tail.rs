@@ -1,4 +1,4 @@
-//! `lua/jackpot/tail.lua` on a real Redis.
+//! `lua/subject/tail.lua` on a real Redis.
 
 use std::sync::Arc;
 

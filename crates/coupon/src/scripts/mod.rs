@@ -9,7 +9,7 @@ use jackpot_core::wire::lua;
 use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::CouponKeys;
 use jackpot_kernel::store::{Call, Folder, Made, Script};
-use jackpot_kernel::subject::{self, Declared, Reply, lua_of, reply, reply_part, run, run_here};
+use jackpot_kernel::subject::{self, Declared, Reply, made, reply, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
 
 use crate::ledger::event::{Kind, Line};
@@ -55,8 +55,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
         ("user_issue", lua::record_list(&UserIssue::shape())),
         ("lines", lua::record_writers(&Line::shape())),
     ];
-    let records = records.into_iter().map(|(name, text)| (name.to_owned(), text));
-    records.chain(lua::events::<Kind>()).chain(lua_of(declared())).collect()
+    made::<Kind>(records, declared())
 });
 
 static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_define", "", "define"));

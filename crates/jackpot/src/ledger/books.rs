@@ -148,7 +148,7 @@ macro_rules! meters {
             /// `lua/jackpot/tiers.lua`.
             pub const NAMES: [&str; [$(stringify!($packed)),+].len()] = [$(stringify!($packed)),+];
 
-            /// The meters in the field `moved` of the state, as a checkpoint has them.
+            /// The meters outside the packed ones, as a checkpoint has them.
             pub const MOVED: [&str; [$(stringify!($moved)),+].len()] = [$(stringify!($moved)),+];
 
             /// Names and values, in the order of [`MOVED`](Self::MOVED).

@@ -14,20 +14,17 @@ use jackpot_core::jackpot::reversal::{
 };
 use jackpot_core::jackpot::settlement::{Hold, Voided};
 use jackpot_core::jackpot::transfer::{GivenRecord, Part};
-use jackpot_core::wire::lua::{events, names, record_part_reader, record_without_kinds, record_writers};
+use jackpot_core::wire::lua::{names, record_part_reader, record_without_kinds, record_writers};
 use jackpot_core::wire::packed;
 
 use jackpot_kernel::store::Made;
-use jackpot_kernel::subject::lua_of;
+use jackpot_kernel::subject::made;
 
 use super::declared;
 use super::packed::{METERS, TERMS};
 use crate::ledger::event::{Claim, Kind, MeterDelta, TierChanges};
 
-pub(super) static MADE: LazyLock<Made> = LazyLock::new(|| {
-    let records = records().into_iter().map(|(name, text)| (name.to_owned(), text));
-    records.chain(events::<Kind>()).chain(lua_of(declared())).collect()
-});
+pub(super) static MADE: LazyLock<Made> = LazyLock::new(|| made::<Kind>(records(), declared()));
 
 fn records() -> Vec<(&'static str, String)> {
     let whole = record_without_kinds;

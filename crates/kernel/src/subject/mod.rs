@@ -38,7 +38,7 @@ pub use quiet::Quiet;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{EVENT, EventText, MAX_EVENTS, Tail, TailWish, tail};
-pub use values::{At, Declared, Packed, Part, Values, lua_of, reply, reply_any, reply_part};
+pub use values::{At, Declared, Packed, Part, Values, made, reply, reply_any, reply_part};
 pub use wanted::Wanted;
 
 use std::sync::LazyLock;
@@ -61,7 +61,7 @@ pub static LUA: Folder = Folder {
     shared: None,
 };
 
-static MADE: LazyLock<Made> = LazyLock::new(|| lua_of(declared()).collect());
+static MADE: LazyLock<Made> = LazyLock::new(|| values::of_replies(declared()).collect());
 
 /// The declared replies of the scripts of all capabilities.
 #[must_use]

@@ -4,10 +4,12 @@
 use std::ops::Deref;
 
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::declared::Events;
 use jackpot_core::wire::{Field, FieldShape, Head, ReplyShape, lua};
 use redis::Value;
 
 use super::Marked;
+use crate::store::Made;
 
 /// The values of a reply that are not read yet.
 #[derive(Debug, Clone)]
@@ -114,12 +116,22 @@ impl Part for Packed {
 /// Replies of a script, or of several. A file of Lua needs the functions that make them by this name.
 pub type Declared = (&'static str, Vec<ReplyShape>);
 
-/// The functions in Lua, by the names under which files need them.
-pub fn lua_of(declared: impl IntoIterator<Item = Declared>) -> impl Iterator<Item = (String, String)> {
-    let texts = |replies: &[ReplyShape]| replies.iter().map(lua::reply).collect();
-    declared
+/// The Lua of a capability that follows from its declarations, by the names under which its files need it: of records as
+/// given, of events and of replies.
+pub fn made<E: Events>(
+    records: impl IntoIterator<Item = (&'static str, String)>,
+    replies: impl IntoIterator<Item = Declared>,
+) -> Made {
+    let records = records.into_iter().map(|(name, text)| (name.to_owned(), text));
+    records.chain(lua::events::<E>()).chain(of_replies(replies)).collect()
+}
+
+/// The functions that make replies.
+pub(super) fn of_replies(replies: impl IntoIterator<Item = Declared>) -> impl Iterator<Item = (String, String)> {
+    let text = |replies: Vec<ReplyShape>| replies.iter().map(lua::reply).collect();
+    replies
         .into_iter()
-        .map(move |(name, replies)| (name.to_owned(), texts(&replies)))
+        .map(move |(name, replies)| (name.to_owned(), text(replies)))
 }
 
 /// The declaration of a reply with this code. `name`: its name in Lua; `scripts`: the scripts that make it.

@@ -9,7 +9,7 @@ use jackpot_core::wire::lua;
 use jackpot_kernel::lua_files;
 use jackpot_kernel::store::keys::RoomKeys;
 use jackpot_kernel::store::{Call, Folder, Made, Script};
-use jackpot_kernel::subject::{self, Declared, Reply, lua_of, reply, reply_part, run, run_here};
+use jackpot_kernel::subject::{self, Declared, Reply, made, reply, reply_part, run, run_here};
 pub use jackpot_kernel::subject::{ScriptError, Wanted};
 
 use crate::ledger::event::{Checkpoint, Kind};
@@ -48,8 +48,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
         ("record", lua::record(&Record::shape())),
         ("checkpoint_text", lua::record_writers(&Checkpoint::shape())),
     ];
-    let records = records.into_iter().map(|(name, text)| (name.to_owned(), text));
-    records.chain(lua::events::<Kind>()).chain(lua_of(declared())).collect()
+    made::<Kind>(records, declared())
 });
 
 /// With joins: they need memory.

@@ -3,7 +3,7 @@
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'stopped' | 'full', mark}
---       {'ok', mark, count} (replies.lua)
+--       {'ok', mark, count} (`replies`)
 -- needs: state event/count replies
 
 local state, ended = known_state(KEYS[1])

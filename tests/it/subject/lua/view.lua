@@ -3,7 +3,7 @@
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the toy} (replies.lua)
+--       {'ok', mark, the toy} (`replies`)
 -- needs: state replies
 
 local state, ended = known_state(KEYS[1])

@@ -9,9 +9,8 @@ use jackpot::store::keys::StreamKeys;
 use jackpot::store::{Call, Folder, Made, Script, Store};
 use jackpot::subject::operate::{self, Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::restore::{self, RestoreEnded};
-use jackpot::subject::{self, Declared, Marked, ScriptError, lua_of, run};
+use jackpot::subject::{self, Declared, Marked, ScriptError, made, run};
 use jackpot_core::mark::Mark;
-use jackpot_core::wire::lua::events;
 
 use super::ledger::Event;
 use super::{Definition, Status};
@@ -24,7 +23,7 @@ static LUA: Folder = Folder {
     shared: Some(&subject::LUA),
 };
 
-static MADE: LazyLock<Made> = LazyLock::new(|| events::<Event>().chain(lua_of([declared()])).collect());
+static MADE: LazyLock<Made> = LazyLock::new(|| made::<Event>([], [declared()]));
 
 static DEFINE: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_define", "", "define"));
 static COUNT: LazyLock<Script> = LazyLock::new(|| LUA.script("toy_count", "", "count"));

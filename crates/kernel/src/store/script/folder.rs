@@ -47,7 +47,7 @@ impl Folder {
         Script::new(name, flags, &parts)
     }
 
-    /// The parts of a script, by name. Each follows those that it needs, so this file is the last.
+    /// The names of a script's parts, in order: what a part needs comes before it, and `file` is the last.
     #[must_use]
     pub fn needed<'f>(&self, file: &'f str) -> Vec<&'f str>
     where
