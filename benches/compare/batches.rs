@@ -61,7 +61,7 @@ async fn beside(plan: &Peers, number: usize, point: &str, with_batches: bool) ->
         }
     };
     let (load, batches) = tokio::join!(
-        paced::entries(&service.target, "entries", (BESIDE.0, 1), BESIDE.1, time),
+        paced::entries(&service.target, "entries", BESIDE.0, 1, BESIDE.1, time),
         batches
     );
     let (load, batches): (Load, Option<Load>) = (load?, batches?);

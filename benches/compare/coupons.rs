@@ -45,7 +45,7 @@ pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Out
         }
         for (point, kind) in points.public {
             if plan.wants(point) {
-                measured.push((point, public(plan, number, point, (kind, connections)).await));
+                measured.push((point, public(plan, number, point, kind, connections).await));
             }
         }
     }
@@ -65,7 +65,7 @@ async fn load(plan: &Peers, process: &Service, connections: usize) -> Outcome<Lo
     wrk::requests(&process.target, ROUTE, connections, 1, plan.time()).await
 }
 
-async fn public(plan: &Peers, number: usize, point: &str, (kind, connections): (Kind, usize)) -> Outcome<Sample> {
+async fn public(plan: &Peers, number: usize, point: &str, kind: Kind, connections: usize) -> Outcome<Sample> {
     let process = Service::peer(&plan.place.directory, kind).await?;
     Ok(load(plan, &process, connections).await?.sample(point, number))
 }

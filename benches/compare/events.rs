@@ -98,7 +98,7 @@ pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Out
         match Filled::start(plan).await {
             Ok(filled) => {
                 for (point, to, subjects) in wanted {
-                    measured.push((point, filled.deliver(number, point, (to, subjects)).await));
+                    measured.push((point, filled.deliver(number, point, to, subjects).await));
                 }
             }
             Err(error) => measured.push((*first, Err(error))),
@@ -121,7 +121,7 @@ async fn plays(plan: &Peers, number: usize) -> Outcome<Vec<(&'static str, Sample
             // slow, because the files of the store are written anew at the same sizes.
             let kind = (number + turn + step) % PLAYS.len();
             let (point, subscriber) = PLAYS[kind];
-            let (sample, per_s) = play(plan, &service, (number, point), subscriber).await?;
+            let (sample, per_s) = play(plan, &service, number, point, subscriber).await?;
             loads[kind].push(sample);
             if subscriber == Subscriber::None {
                 events.push(per_s);
@@ -142,7 +142,8 @@ async fn plays(plan: &Peers, number: usize) -> Outcome<Vec<(&'static str, Sample
 async fn play(
     plan: &Peers,
     service: &Service,
-    (number, point): (usize, &str),
+    number: usize,
+    point: &str,
     subscriber: Subscriber,
 ) -> Outcome<(Sample, f64)> {
     let sink = Sink::start(subscriber == Subscriber::Hangs).await?;
@@ -152,7 +153,9 @@ async fn play(
             subscribe(
                 service,
                 &json!({"webhook": {"url": sink.url}}),
-                (subscriber.types(), &["jackpot:bench-0".to_owned()], "now"),
+                subscriber.types(),
+                &["jackpot:bench-0".to_owned()],
+                "now",
             )
             .await?,
         ),
@@ -246,7 +249,7 @@ impl Filled {
     }
 
     /// Delivers all from the begin on. Time counts from the subscription to the last delivery.
-    async fn deliver(&self, number: usize, point: &str, (to, subjects): (To, usize)) -> Outcome<Sample> {
+    async fn deliver(&self, number: usize, point: &str, to: To, subjects: usize) -> Outcome<Sample> {
         let target = match to {
             To::Webhook => json!({"webhook": {"url": self.sink.url}}),
             To::Nats => json!({"nats": {"connection": "nats", "subject": SUBJECT}}),
@@ -256,7 +259,7 @@ impl Filled {
             .map(|index| format!("jackpot:{}", json::jackpot(index)))
             .collect();
         let begun = Instant::now();
-        let path = subscribe(&self.service, &target, ("*", &subjects, "beginning")).await?;
+        let path = subscribe(&self.service, &target, "*", &subjects, "beginning").await?;
         let (delivered, end) = all_delivered(&self.service, &path).await?;
         delete(&self.service, &path).await?;
         let seconds = end.duration_since(begun).as_secs_f64();
@@ -280,11 +283,7 @@ async fn brokers() -> Outcome<(TestNats, TestKafka)> {
 }
 
 /// Makes a subscription. Returns its path.
-async fn subscribe(
-    service: &Service,
-    target: &Value,
-    (types, subjects, from): (&str, &[String], &str),
-) -> Outcome<String> {
+async fn subscribe(service: &Service, target: &Value, types: &str, subjects: &[String], from: &str) -> Outcome<String> {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let path = format!("/v1/subscriptions/bench-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let body = json!({"target": target, "types": [types], "subjects": subjects, "from": from});

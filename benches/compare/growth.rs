@@ -250,7 +250,7 @@ async fn retained(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
     let mut steps = Vec::new();
     let mut redis = service.redis().await?;
     for wanted in args.retained() {
-        let there = fill(service, wanted, FILL).await?;
+        let there = fill(service, wanted, FILL.0, FILL.1).await?;
         let mut measured = singles(args, service, there, (CONNECTIONS, 1)).await?;
         let used = info(&mut redis, "memory", "used_memory").await?;
         keep(&mut measured.1, json!({"used_memory": used}));
@@ -345,7 +345,7 @@ async fn must_hit(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
 
 /// Sends single entries over these connections, for that long each time, until jackpot 0 remembers `wanted` of them and
 /// the ledger has all. Returns how many there are.
-pub(crate) async fn fill(service: &Service, wanted: u64, (connections, time): (usize, Duration)) -> Outcome<u64> {
+pub(crate) async fn fill(service: &Service, wanted: u64, connections: usize, time: Duration) -> Outcome<u64> {
     loop {
         let before = service.before(1).await?;
         let there = service.taken(1).await?;

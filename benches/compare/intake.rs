@@ -36,7 +36,7 @@ pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Out
         // A missing program ends the task, and is the error.
         let load = LocalSet::new();
         let plan = plan.clone();
-        let task = load.run_until(async move { tokio::task::spawn_local(take(plan, (number, point), kind)).await });
+        let task = load.run_until(async move { tokio::task::spawn_local(take(plan, number, point, kind)).await });
         measured.push((point, task.await.unwrap_or_else(|error| Err(error.into()))));
     }
     measured
@@ -76,7 +76,7 @@ impl Server {
 }
 
 /// All messages are there before the first one is taken. Time counts from the first entries to the last one.
-async fn take(plan: Peers, (number, point): (usize, &'static str), kind: BrokerKind) -> Outcome<Sample> {
+async fn take(plan: Peers, number: usize, point: &'static str, kind: BrokerKind) -> Outcome<Sample> {
     let server = Server::start(kind).await;
     let name = match kind {
         BrokerKind::Nats => "nats",

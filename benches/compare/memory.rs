@@ -112,7 +112,7 @@ async fn way(args: &Args, name: &str, entries: u64, by: By) -> Outcome<Way> {
     for part in PARTS {
         let wanted = entries / part;
         let there = match by {
-            By::Wrk(load) => growth::fill(&service, wanted, load).await?,
+            By::Wrk((connections, time)) => growth::fill(&service, wanted, connections, time).await?,
             By::Batches(size) => fill_with_batches(&service, wanted, size).await?,
         };
         let measured = measure(&mut redis, &keys, there, empty).await?;

@@ -16,7 +16,8 @@ use crate::{Outcome, json, wrk};
 pub(crate) async fn entries(
     target: &Target,
     route: &str,
-    (rate, jackpots): (u64, usize),
+    rate: u64,
+    jackpots: usize,
     connections: usize,
     time: Duration,
 ) -> Outcome<Load> {

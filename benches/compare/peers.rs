@@ -233,11 +233,11 @@ impl<'r> Round<'r> {
         let (process, route) = self.of(on);
         let (target, rate, time) = (&process.target, self.plan.rate, self.plan.time());
         if matches!(on, On::Ceiling) {
-            let load = paced::entries(target, route, (rate, 1), CLIENTS, time).await?;
+            let load = paced::entries(target, route, rate, 1, CLIENTS, time).await?;
             return Ok(load.sample(point, self.number));
         }
         let before = process.before(1).await?;
-        let load = paced::entries(target, route, (rate, 1), CLIENTS, time).await?;
+        let load = paced::entries(target, route, rate, 1, CLIENTS, time).await?;
         let mut sample = load.sample(point, self.number);
         process.settle(&before, load.entries, 0, &mut sample).await?;
         Ok(sample)

@@ -41,7 +41,7 @@ pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Out
         }
     };
     for (point, route, jackpots, connections) in wanted {
-        let sample = one(plan, &service, (number, point), (route, jackpots, connections)).await;
+        let sample = one(plan, &service, number, point, route, jackpots, connections).await;
         measured.push((point, sample));
     }
     measured
@@ -59,8 +59,11 @@ async fn service(plan: &Peers) -> Outcome<Service> {
 async fn one(
     plan: &Peers,
     service: &Service,
-    (number, point): (usize, &str),
-    (route, jackpots, connections): (&str, usize, usize),
+    number: usize,
+    point: &str,
+    route: &str,
+    jackpots: usize,
+    connections: usize,
 ) -> Outcome<Sample> {
     let before = service.before(JACKPOTS).await?;
     let load = wrk::requests(&service.target, route, connections, jackpots, plan.time()).await?;

@@ -63,8 +63,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     service.define(0, args.jackpots).await?;
     let before = service.before(args.jackpots).await?;
     let (load, looks) = {
-        let rate = (args.rate, args.jackpots);
-        let load = paced::entries(&service.target, "entries", rate, CONNECTIONS, time);
+        let load = paced::entries(&service.target, "entries", args.rate, args.jackpots, CONNECTIONS, time);
         tokio::pin!(load);
         let mut looks = Vec::new();
         let begun = Instant::now();

@@ -104,7 +104,7 @@ async fn one(place: &Place, size: usize, index: bool, rows: u64, rounds: usize) 
             for id in &ids {
                 let tag = format!("{id}-{round}-{left}");
                 let player = &mut || rng.random_range(0..fill::players(rows));
-                fill(place, id, &tag, (events, size), player).await?;
+                fill(place, id, &tag, events, size, player).await?;
             }
             left -= events;
             let (begun, before) = (Instant::now(), Cpu::now(&place.ledger.sql).await?);
@@ -191,7 +191,8 @@ async fn fill(
     place: &Place,
     id: &Id,
     tag: &str,
-    (events, size): (usize, usize),
+    events: usize,
+    size: usize,
     player: &mut impl FnMut() -> u64,
 ) -> Outcome {
     let (known, view) = place.operate.views.view(id).await?;

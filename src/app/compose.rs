@@ -67,12 +67,12 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
         max_backlog_events: settings.ledger.max_backlog_events,
     };
     let emergency = Emergency::new(ledger.sql.clone(), store.clone(), kinds.clone(), Arc::clone(metrics));
-    let readiness = readiness(store, ledger, (known.clone(), emergency.clone()));
+    let readiness = readiness(store, ledger, known.clone(), emergency.clone());
     let web = Web::new(settings, Arc::clone(keys), Arc::clone(metrics), readiness);
     // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
     // as new.
     kinds.teach(ledger).await.map_err(LedgerOpenError::from)?;
-    let mut projector = projector(settings, (ledger, store), &kinds, metrics, instance);
+    let mut projector = projector(settings, ledger, store, &kinds, metrics, instance);
     // Jackpots of files begin stopped while everything is. The worker says it if neither Redis nor SQL answers.
     let _ = emergency.look().await;
     // Lost subjects are rebuilt before play begins, and the ledger has the last events from before.
@@ -93,13 +93,7 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
         until: Until::Stopping,
         run: Box::new(|stopping| Box::pin(stopper.work(stopping))),
     });
-    let events = Events::new(
-        settings,
-        (ledger, secrets),
-        instance,
-        kinds.clone(),
-        Arc::clone(metrics),
-    );
+    let events = Events::new(settings, ledger, secrets, instance, kinds.clone(), Arc::clone(metrics));
     let events = events.map_err(|error| AppError::Capability(error.into()))?;
     let deliverer = events.clone();
     workers.push(Worker {
@@ -108,15 +102,11 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
         run: Box::new(|stopping| Box::pin(deliverer.work(stopping))),
     });
     let keys = Arc::clone(keys);
-    let console = Console::new(settings, secrets, keys, (ledger.sql.clone(), store.clone()), instance);
-    let routes = routes(
-        settings,
-        secrets,
-        (ledger, emergency, events),
-        (kinds, &capabilities),
-        console,
-    );
-    workers.extend(intake(settings, (&web, &routes), ledger, instance));
+    let console = Console::new(settings, secrets, keys, ledger.sql.clone(), store.clone(), instance);
+    let pages = pages(settings, console);
+    let books = ledger::api::Api::new(ledger, kinds, emergency).reporting(settings.reports.days());
+    let routes = routes(ledger, books, events, secrets, &capabilities, pages);
+    workers.extend(intake(settings, &web, &routes, ledger, instance));
     Ok(Parts {
         web,
         routes,
@@ -127,13 +117,13 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
 }
 
 /// Takes messages of a broker, if settings name one.
-fn intake(settings: &Settings, (web, routes): (&Web, &Routes), ledger: &Ledger, instance: &str) -> Option<Worker> {
+fn intake(settings: &Settings, web: &Web, routes: &Routes, ledger: &Ledger, instance: &str) -> Option<Worker> {
     if settings.intake.connection.is_empty() {
         return None;
     }
     let api = Api::new(web.clone(), routes.clone());
-    let shared = (Arc::clone(&web.keys), Arc::clone(&web.metrics));
-    let intake = Intake::new(settings, shared, ledger.sql.clone(), instance, api);
+    let (keys, metrics) = (Arc::clone(&web.keys), Arc::clone(&web.metrics));
+    let intake = Intake::new(settings, keys, metrics, ledger.sql.clone(), instance, api);
     intake.map(|intake| Worker {
         name: "the intake of a broker's messages",
         until: Until::Served,
@@ -160,7 +150,8 @@ async fn claim(ledger: &Ledger, store: &Store) -> Result<(), LedgerOpenError> {
 
 fn projector(
     settings: &Settings,
-    (ledger, store): (&Ledger, &Store),
+    ledger: &Ledger,
+    store: &Store,
     kinds: &Kinds,
     metrics: &Arc<Metrics>,
     instance: &str,
@@ -183,16 +174,14 @@ fn projector(
 
 /// One `mount` for the routes of all capabilities, of the ledger, its proof and the signing keys, and one document.
 fn routes(
-    settings: &Settings,
+    ledger: &Ledger,
+    books: ledger::api::Api,
+    events: Events,
     secrets: &Secrets,
-    (ledger, emergency, events): (&Ledger, Emergency, Events),
-    (kinds, capabilities): (Kinds, &[Box<dyn Capability>]),
-    console: Console,
+    capabilities: &[Box<dyn Capability>],
+    pages: Pages,
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
-    let books = ledger::api::Api::new(ledger, kinds, emergency);
-    let books = books.reporting(settings.reports.days());
-    let (console_pages, public_pages) = (console::mount(console), public_page::mount(settings));
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();
     let secrets = secrets.clone();
     let own = [
@@ -222,16 +211,20 @@ fn routes(
             signing::api::routes(config, &keys);
         }),
         document,
-        pages: Pages {
-            mount: Arc::new(move |config| {
-                console_pages(config);
-                public_pages(config);
-            }),
-            assets: [&room::page::html::SCRIPT]
-                .into_iter()
-                .chain(console::assets())
-                .chain(public_page::assets())
-                .collect(),
-        },
+        pages,
+    }
+}
+
+/// The console, the public page, and the files of all pages.
+fn pages(settings: &Settings, console: Console) -> Pages {
+    let (console, public) = (console::mount(console), public_page::mount(settings));
+    let room = &room::page::html::SCRIPT;
+    let assets = [room].into_iter().chain(console::assets()).chain(public_page::assets());
+    Pages {
+        mount: Arc::new(move |config| {
+            console(config);
+            public(config);
+        }),
+        assets: assets.collect(),
     }
 }

@@ -102,7 +102,7 @@ impl Found {
 /// Not ready: Redis takes no entries, this instance is not the ledger's, or jackpots are refused and none can be
 /// played. A database that does not answer is shown, but is no cause by itself: play goes on, and otherwise all
 /// instances would leave at once.
-pub(super) fn readiness(store: &Store, ledger: &Ledger, (known, emergency): (KnownKinds, Emergency)) -> ReadinessFn {
+pub(super) fn readiness(store: &Store, ledger: &Ledger, known: KnownKinds, emergency: Emergency) -> ReadinessFn {
     let (store, ledger) = (store.clone(), ledger.clone());
     Arc::new(move || {
         let health = store.health();

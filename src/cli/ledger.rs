@@ -13,7 +13,7 @@ use super::session::Session;
 use super::{SettingsArgs, examples, failed, until_signalled};
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::lease::Leases;
-use crate::ledger::stuck::{At, Outcome, StuckEvent};
+use crate::ledger::stuck::{At, Outcome, Skip, StuckEvent};
 use crate::operator::Operator;
 use crate::settings::Settings;
 use crate::subject::kinds::KindName;
@@ -162,8 +162,13 @@ impl Work<'_> {
             ledger: &session.ledger,
             store: &session.store,
             id,
-            lease: (token, session.indexes_entries()),
-            skip: skip.map(|(n, reason)| (n, &by, reason.as_str())),
+            token,
+            index: session.indexes_entries(),
+            skip: skip.map(|(n, reason)| Skip {
+                n,
+                by: &by,
+                reason: reason.as_str(),
+            }),
         };
         match self.kind.stuck(at).await? {
             Outcome::Fine(n) => {
@@ -183,7 +188,7 @@ impl Work<'_> {
                 follow,
                 stop,
             } => {
-                self.show(id, at, &event, &lines, (follow, stop))?;
+                self.show(id, at, &event, &lines, follow, stop)?;
                 Ok(false)
             }
             Outcome::Other(stuck) => {
@@ -228,7 +233,8 @@ impl Work<'_> {
         at: u64,
         event: &StuckEvent,
         carried: &[String],
-        (follow, stop): (usize, Option<String>),
+        follow: usize,
+        stop: Option<String>,
     ) -> std::io::Result<()> {
         let StuckEvent { n, raw, why } = event;
         self.say(

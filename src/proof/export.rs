@@ -86,7 +86,7 @@ impl Export {
         let books = serde_json::from_str(&books).map_err(|error| damaged(place(), &error))?;
         let n = number(n, &place())?;
         let keys = published(&sql).await?.into_iter().chain([key.public().clone()]);
-        let head = Head::sign(id, sql.ledger_id(), (n, hash), now_ms, key);
+        let head = Head::sign(id, sql.ledger_id(), n, hash, now_ms, key);
         Ok(Self {
             head,
             keys: Jwks::new(keys),

@@ -231,7 +231,7 @@ pub struct Head {
 impl Head {
     /// Signs the head of a chain at `at_ms`, by the database's clock.
     #[must_use]
-    pub fn sign(jackpot_id: Id, ledger_id: &str, (n, hash): (u64, ChainHash), at_ms: i64, key: &KeyPair) -> Self {
+    pub fn sign(jackpot_id: Id, ledger_id: &str, n: u64, hash: ChainHash, at_ms: i64, key: &KeyPair) -> Self {
         let mut head = Self {
             jackpot_id,
             ledger_id: ledger_id.to_owned(),

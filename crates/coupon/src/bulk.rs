@@ -52,7 +52,7 @@ impl Coupons {
             let request_id = ask.request_id.clone();
             let answer = told
                 .map_err(CouponError::from)
-                .and_then(|told| answered(ask.request_id, told));
+                .and_then(|(reply, refusal)| answered(ask.request_id, reply, refusal));
             let answer = match answer {
                 // Its records are gone: the ledger has its issues.
                 Err(CouponError::Ended) => self.kept(id, &request_id).await?.ok_or(CouponError::Ended),

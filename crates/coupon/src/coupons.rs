@@ -242,8 +242,8 @@ impl Coupons {
             mode,
         };
         let asking = || self.asking(&known);
-        let (ask, answer) = known.queues.join(asking, &cause, ask).await?;
-        let request = match answered(ask.request_id, answer) {
+        let (ask, (reply, refusal)) = known.queues.join(asking, &cause, ask).await?;
+        let request = match answered(ask.request_id, reply, refusal) {
             Err(CouponError::Ended) => Box::pin(self.kept(id, request_id)).await?.ok_or(CouponError::Ended)?,
             Err(CouponError::Emergency(_)) => return Err(Box::pin(self.stopped(&known)).await),
             other => other?,
@@ -334,10 +334,7 @@ pub(super) fn of_user(request: Request, user: &Asker) -> Result<Request, CouponE
     }
 }
 
-pub(super) fn answered(
-    request_id: String,
-    (reply, refusal): (AskReply, Option<Refusal>),
-) -> Result<Request, CouponError> {
+pub(super) fn answered(request_id: String, reply: AskReply, refusal: Option<Refusal>) -> Result<Request, CouponError> {
     match (reply, refusal) {
         (AskReply::Answered(answer), _) => Ok(request(request_id, answer)?),
         (AskReply::NotTaken, Some(refusal)) => Err(refused(refusal)),

@@ -58,8 +58,15 @@ impl Coupons {
     /// Voids an issued unit, which returns to the stock. A repeat changes nothing.
     pub async fn void(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
         let known = self.registry.whole(id)?;
-        let who = (by.who.as_str(), by.request_id.as_str());
-        let voided = scripts::void(&self.store, &known.keys, known.mark(), request_id, who).await;
+        let voided = scripts::void(
+            &self.store,
+            &known.keys,
+            known.mark(),
+            request_id,
+            &by.who,
+            &by.request_id,
+        )
+        .await;
         let (_, voided) = self.registry.observe_reply(&known, voided)?;
         match voided {
             Voided::Done(answer) => Ok(request(request_id.to_owned(), answer)?),
@@ -85,8 +92,15 @@ impl Coupons {
     /// nothing changes.
     pub async fn redrive(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
         let known = self.registry.whole(id)?;
-        let who = (by.who.as_str(), by.request_id.as_str());
-        let redriven = scripts::redrive(&self.store, &known.keys, known.mark(), request_id, who).await;
+        let redriven = scripts::redrive(
+            &self.store,
+            &known.keys,
+            known.mark(),
+            request_id,
+            &by.who,
+            &by.request_id,
+        )
+        .await;
         let (_, redriven) = self.registry.observe_reply(&known, redriven)?;
         match redriven {
             Redriven::Done(answer) => {

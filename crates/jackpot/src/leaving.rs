@@ -50,7 +50,7 @@ pub struct Made {
 }
 
 /// The result of the script, for callers.
-pub(super) fn made((adjustment_id, owner): (&Id, &str), mark: Mark, adjusted: &Adjusted) -> Result<Made, PlayError> {
+pub(super) fn made(adjustment_id: &Id, owner: &str, mark: Mark, adjusted: &Adjusted) -> Result<Made, PlayError> {
     let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
     let of = || Leaving::Adjustment(adjustment_id.clone());
     let is = |state, now, at_ms| {
@@ -89,7 +89,7 @@ impl Operate {
         let adjusted = self.try_approve(id, wish).await;
         let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
         let of = Leaving::Adjustment(wish.id.clone());
-        let made = made((wish.id, &wish.by.owner), mark, &adjusted)?;
+        let made = made(wish.id, &wish.by.owner, mark, &adjusted)?;
         if made.state == AdjustmentState::Withdrawn {
             return Err(LeavingError::Withdrawn(of).into());
         }
@@ -118,13 +118,14 @@ impl Operate {
         sql: &Sql,
         id: &Id,
         of: Leaving,
-        (reason, by): (&str, &Operator),
+        reason: &str,
+        by: &Operator,
     ) -> Result<(), PlayError> {
         let mut tries = Tries::begin(&*self.views, id).await?;
         let (mark, withdrawn) = loop {
             let (known, view) = (&tries.known, &tries.seen);
             let (store, fence) = (self.views.registry.store(), known.fence(view));
-            let reply = scripts::withdraw(store, &known.keys, &fence, &of, (reason, by)).await;
+            let reply = scripts::withdraw(store, &known.keys, &fence, &of, reason, by).await;
             if let Some(withdrawn) = tries.reply(reply).await? {
                 break withdrawn;
             }

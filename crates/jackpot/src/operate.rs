@@ -141,7 +141,7 @@ impl Operate {
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<Made, PlayError> {
         let adjusted = self.try_adjust(id, wish).await;
         let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
-        let made = made((&wish.adjustment_id, &wish.by.owner), mark, &adjusted)?;
+        let made = made(&wish.adjustment_id, &wish.by.owner, mark, &adjusted)?;
         if made.now {
             let (who, request_id, reason) = (&*wish.by.who, &*wish.by.request_id, &*wish.reason);
             let (adjustment_id, tier, amount) = (&wish.adjustment_id, &wish.tier, wish.amount);

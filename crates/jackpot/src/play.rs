@@ -337,8 +337,8 @@ impl Play {
                     });
                 }
                 step => {
-                    let who = (entry_id.as_str(), &sent.player, record.epoch);
-                    record = Box::pin(self.take_step(id, who, &definition, &step)).await?;
+                    let took = self.take_step(id, &entry_id, &sent.player, record.epoch, &definition, &step);
+                    record = Box::pin(took).await?;
                 }
             }
         }
@@ -359,8 +359,8 @@ impl Play {
             match next_step(entry_id, sent, &record, &definition, &seed)? {
                 Step::Answer(_) | Step::Claim { .. } => return Ok(record),
                 step => {
-                    let who = (entry_id, &sent.player, record.epoch);
-                    record = Box::pin(self.take_step(&view.id, who, &definition, &step)).await?;
+                    let took = self.take_step(&view.id, entry_id, &sent.player, record.epoch, &definition, &step);
+                    record = Box::pin(took).await?;
                 }
             }
         }

@@ -226,7 +226,7 @@ impl Recovery {
         let mut after = Some(0);
         while let Some(from) = after {
             let age = self.settings.recovery_after_ms;
-            let found = scripts::pending(&self.store, &known.keys, known.mark(), (from, age, BATCH)).await;
+            let found = scripts::pending(&self.store, &known.keys, known.mark(), from, age, BATCH).await;
             let found = known.observe_loss(found)?;
             // Its records may be from after a restore, and the cache from before it.
             known.observe(found.mark);

@@ -246,7 +246,7 @@ fn decide<'a>(
             Err(SettlementError::IdReused(id.clone()).into())
         };
     }
-    let refusal = match before.standing.decide(&wish, (&by.who, &by.owner)) {
+    let refusal = match before.standing.decide(&wish, &by.who, &by.owner) {
         Ok(Decision::Stays) => return Ok(None),
         Ok(Decision::Step(step, after)) => return Ok(Some((before, step, after))),
         Err(refusal) => refusal,

@@ -10,7 +10,7 @@ use jackpot_core::jackpot::steps::Step;
 use super::error::PlayError;
 use super::known::Known;
 use super::play::{MAX_STALE, Play};
-use super::scripts::{self, Finished, Granted, ScriptError};
+use super::scripts::{self, Drawn, Finished, Granted, ScriptError};
 use super::view::View;
 use jackpot_coupon::coupons::DrawAnswer;
 use jackpot_kernel::subject::Subject;
@@ -20,7 +20,9 @@ impl Play {
     pub(super) async fn take_step(
         &self,
         id: &Id,
-        (entry_id, player, epoch): (&str, &PersonId, u64),
+        entry_id: &str,
+        player: &PersonId,
+        epoch: u64,
         pinned: &Definition,
         step: &Step,
     ) -> Result<Record, PlayError> {
@@ -35,7 +37,7 @@ impl Play {
         let (mut known, mut view) = self.views.view(id).await?;
         for _ in 0..MAX_STALE {
             match self
-                .try_step(&known, &view, entry_id, pinned, (step, granted.as_ref()))
+                .try_step(&known, &view, entry_id, pinned, step, granted.as_ref())
                 .await
             {
                 Ok(finished) => {
@@ -62,7 +64,8 @@ impl Play {
         view: &View,
         entry_id: &str,
         pinned: &Definition,
-        (step, granted): (&Step, Option<&Granted>),
+        step: &Step,
+        granted: Option<&Granted>,
     ) -> Result<Finished, PlayError> {
         let (fence, tiers) = (known.fence(view), view.definition.tiers());
         match (step, granted) {
@@ -72,20 +75,16 @@ impl Play {
                     what: format!("the prize of rank {rank}"),
                 };
                 let prize = pinned.money_prize(rank).ok_or_else(lost)?;
-                Ok(known.observe_loss(
-                    scripts::claim(
-                        &self.store,
-                        &known.keys,
-                        &fence,
-                        tiers,
-                        (entry_id, attempt, rank),
-                        prize,
-                    )
-                    .await,
-                )?)
+                let drawn = Drawn {
+                    entry_id,
+                    attempt,
+                    rank,
+                };
+                let claiming = scripts::claim(&self.store, &known.keys, &fence, tiers, drawn, prize);
+                Ok(known.observe_loss(claiming.await)?)
             }
             (&Step::Finish { attempt }, _) => Ok(known
-                .observe_loss(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await)?),
+                .observe_loss(scripts::finish(&self.store, &known.keys, &fence, tiers, entry_id, attempt).await)?),
             (
                 &Step::Issue {
                     attempt,
@@ -94,9 +93,13 @@ impl Play {
                 },
                 Some(granted),
             ) => {
-                let entry = (entry_id, attempt, rank);
+                let drawn = Drawn {
+                    entry_id,
+                    attempt,
+                    rank,
+                };
                 let recording =
-                    scripts::record_coupon(&self.store, &known.keys, &fence, tiers, entry, (coupon_id, granted));
+                    scripts::record_coupon(&self.store, &known.keys, &fence, tiers, drawn, coupon_id, granted);
                 Ok(known.observe_loss(recording.await)?)
             }
             (Step::Answer(_) | Step::Issue { .. }, _) => Err(PlayError::Unsettled),

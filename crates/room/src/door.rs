@@ -277,7 +277,7 @@ impl Guard {
             let reply = timeout(WAIT, reading).await.map_err(late)?;
             let reply = shared.registry.observe_reply(&known, reply)?;
             let mut revocations = self.revocations();
-            let goes_on = revocations.take(&reply.items, (reply.last, reply.hold_ms), reply.now_ms);
+            let goes_on = revocations.take(&reply.items, reply.last, reply.hold_ms, reply.now_ms);
             if goes_on && reply.complete {
                 revocations.complete(sent, reply.now_ms);
                 return Ok(());

@@ -68,7 +68,7 @@ impl Rooms {
                 .iter()
                 .map(|(_, ticket)| (*ticket, seed.order(*ticket)))
                 .collect();
-            let done = scripts::reorder(&self.store, &known.keys, known.mark(), (&order.nonce, after), &orders).await;
+            let done = scripts::reorder(&self.store, &known.keys, known.mark(), &order.nonce, after, &orders).await;
             match self.registry.observe_reply(&known, done)?.1 {
                 Reordered::UpTo { ordered, to_order } if ordered < to_order && ordered != after => after = ordered,
                 Reordered::UpTo { ordered, to_order } if ordered < to_order => {

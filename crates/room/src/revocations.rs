@@ -53,7 +53,7 @@ impl Revocations {
     /// Adds a page that was read at `now_ms`: its items, the number up to which all are known with it, and the room's
     /// hold. Returns whether the next page continues. It does not if Redis has lost some and uses their numbers again:
     /// then read all from the beginning.
-    pub fn take(&mut self, items: &[RevokedPass], (last, hold_ms): (u64, i64), now_ms: i64) -> bool {
+    pub fn take(&mut self, items: &[RevokedPass], last: u64, hold_ms: i64, now_ms: i64) -> bool {
         let began = self.last == 0;
         let goes_on = last >= self.last && (began || hold_ms == self.hold_ms);
         self.tickets.extend(items.iter().map(|item| (item.ticket, item.exp_ms)));
@@ -135,7 +135,7 @@ mod tests {
         let sent = Instant::now();
         let after = |ms| sent + Duration::from_millis(ms);
         assert_eq!(known.judge(&pass(1, 0, 100), sent, 0), None);
-        known.take(&revoked([(1, 7, 100_000, 40_000)]), (1, 0), 50_000);
+        known.take(&revoked([(1, 7, 100_000, 40_000)]), 1, 0, 50_000);
         known.complete(sent, 50_000);
         assert_eq!(known.judge(&pass(1, 0, 60), after(9_999), 0), Some(Ok(())));
         assert_eq!(known.judge(&pass(1, 0, 60), after(10_000), 0), Some(Err(Over::Expired)));
@@ -150,11 +150,11 @@ mod tests {
     #[test]
     fn what_redis_lost_stays_known() {
         let mut known = Revocations::default();
-        known.take(&revoked([(1, 1, 100_000, 1), (2, 2, 100_000, 1)]), (2, 0), 50_000);
+        known.take(&revoked([(1, 1, 100_000, 1), (2, 2, 100_000, 1)]), 2, 0, 50_000);
         assert_eq!(known.last(), 2);
-        assert!(!known.take(&[], (1, 0), 50_100));
+        assert!(!known.take(&[], 1, 0, 50_100));
         assert_eq!(known.last(), 0, "from the beginning again");
-        assert!(known.take(&revoked([(1, 3, 100_000, 1)]), (1, 0), 50_200));
+        assert!(known.take(&revoked([(1, 3, 100_000, 1)]), 1, 0, 50_200));
         known.complete(Instant::now(), 50_200);
         for number in 1..=3 {
             let judged = known.judge(&pass(number, 0, 100), Instant::now(), 0);
@@ -167,16 +167,16 @@ mod tests {
     fn numbers_that_were_given_again_are_read_again() {
         let mut known = Revocations::default();
         assert!(
-            known.take(&revoked([(2, 1, 100_000, 1)]), (2, 7_000), 50_000),
+            known.take(&revoked([(2, 1, 100_000, 1)]), 2, 7_000, 50_000),
             "the first reading"
         );
         assert!(
-            !known.take(&revoked([(3, 3, 100_000, 2)]), (3, 90_000), 50_100),
+            !known.take(&revoked([(3, 3, 100_000, 2)]), 3, 90_000, 50_100),
             "Redis lost some since"
         );
         assert_eq!(known.last(), 0);
-        assert!(known.take(&revoked([(2, 2, 100_000, 2), (3, 3, 100_000, 2)]), (3, 90_000), 50_200));
-        assert!(known.take(&[], (3, 90_000), 50_300));
+        assert!(known.take(&revoked([(2, 2, 100_000, 2), (3, 3, 100_000, 2)]), 3, 90_000, 50_200));
+        assert!(known.take(&[], 3, 90_000, 50_300));
         known.complete(Instant::now(), 50_300);
         for number in 1..=3 {
             let judged = known.judge(&pass(number, 0, 100), Instant::now(), 0);
@@ -192,7 +192,7 @@ mod tests {
         for number in 1..=3 * many {
             // Every other one expires long before the others.
             let exp_ms = if number % 2 == 0 { 51_000 } else { 90_000 };
-            known.take(&revoked([(number, number, exp_ms, 50_000)]), (number, 0), 52_000);
+            known.take(&revoked([(number, number, exp_ms, 50_000)]), number, 0, 52_000);
         }
         known.complete(sent, 52_000);
         assert!(
@@ -219,7 +219,7 @@ mod tests {
         let mut known = Revocations::default();
         let sent = Instant::now();
         assert!(known.is_empty(sent));
-        known.take(&revoked([(1, 1, 60_000, 1)]), (1, 0), 50_000);
+        known.take(&revoked([(1, 1, 60_000, 1)]), 1, 0, 50_000);
         known.complete(sent, 50_000);
         assert!(!known.is_empty(sent + Duration::from_millis(9_999)));
         assert!(known.is_empty(sent + Duration::from_secs(10)));

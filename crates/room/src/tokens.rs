@@ -115,7 +115,7 @@ impl Tokens {
     }
 
     /// The pass of a user who is in until `end_ms`, made at `now_ms`, both in room time.
-    pub fn pass(&self, room: &Id, user: &PersonId, ticket: Ticket, (now_ms, end_ms): (i64, i64)) -> String {
+    pub fn pass(&self, room: &Id, user: &PersonId, ticket: Ticket, now_ms: i64, end_ms: i64) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),
             aud: room.clone(),

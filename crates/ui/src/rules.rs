@@ -28,8 +28,8 @@ impl Terms<'_> {
     /// What a player gets back on average of each stake.
     #[must_use]
     pub fn expected_return(&self) -> ExpectedReturn {
-        let stakes = (self.min_stake, self.max_stake.unwrap_or(Minor::MAX));
-        ExpectedReturn::of(self.contribution, self.tiers, self.odds, stakes)
+        let max_stake = self.max_stake.unwrap_or(Minor::MAX);
+        ExpectedReturn::of(self.contribution, self.tiers, self.odds, self.min_stake, max_stake)
     }
 }
 

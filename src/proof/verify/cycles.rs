@@ -152,7 +152,8 @@ impl Cycles {
     /// The entry taken last must hit exactly if this says so. `stated`: the hit that the event states for it.
     pub(super) fn entered<'h>(
         &mut self,
-        (entry_id, sequence): (&str, u64),
+        entry_id: &str,
+        sequence: u64,
         definition: &Definition,
         pool: impl Fn(&Id) -> i128,
         stated: Option<&'h HitRow>,

@@ -159,7 +159,7 @@ impl Draws {
             );
             report.wrong(Place::Event(n), what);
         }
-        self.step(n, claim.sequence, (claim.attempt, claim.rank), report);
+        self.step(n, claim.sequence, claim.attempt, claim.rank, report);
         match claim.result {
             ClaimResult::Paid { .. } | ClaimResult::Issued { .. } => drop(self.pending.remove(&claim.sequence)),
             ClaimResult::Retry { .. } | ClaimResult::Refused { .. } => {
@@ -185,7 +185,7 @@ impl Draws {
             ClaimResult::Ended => self.finished(n, entry_id, sequence, attempt, report),
             ClaimResult::Later => {
                 if self.found(n, entry_id, sequence, report).is_some() {
-                    self.step(n, sequence, (attempt, claim.rank), report);
+                    self.step(n, sequence, attempt, claim.rank, report);
                 }
             }
         }
@@ -194,7 +194,7 @@ impl Draws {
     /// Checks the end of an entry without a prize: an attempt that drew nothing, or the last allowed attempt.
     pub(super) fn finished(&mut self, n: u64, entry_id: &str, sequence: u64, attempt: u32, report: &mut Report) {
         if self.found(n, entry_id, sequence, report).is_some() {
-            self.step(n, sequence, (attempt, 0), report);
+            self.step(n, sequence, attempt, 0, report);
             self.pending.remove(&sequence);
         }
     }
@@ -212,7 +212,7 @@ impl Draws {
     }
 
     /// Compares a step (attempt, and the rank it drew; 0: nothing) with the draw, if the seed is known.
-    fn step(&self, n: u64, sequence: u64, (attempt, rank): (u32, u32), report: &mut Report) {
+    fn step(&self, n: u64, sequence: u64, attempt: u32, rank: u32, report: &mut Report) {
         let Some(drawing) = self.pending.get(&sequence) else {
             return;
         };

@@ -30,7 +30,8 @@ impl Paid {
     pub(super) fn of(
         jackpot: &Id,
         event: &Event,
-        (entry_id, player): (&str, &PersonId),
+        entry_id: &str,
+        player: &PersonId,
         claim: &Claim,
         currency: Option<Currency>,
     ) -> Option<Self> {

@@ -282,7 +282,7 @@ impl Replay {
             self.seen.won(entry_id);
         }
         match known {
-            Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),
+            Some((player, definition)) => self.money(event, entry_id, &player, claim, &definition, report),
             None => Err(Broken(format!("there is no pending entry {}", claim.sequence))),
         }
     }
@@ -291,7 +291,8 @@ impl Replay {
     fn money(
         &mut self,
         event: &Event,
-        (entry_id, player): (&str, &PersonId),
+        entry_id: &str,
+        player: &PersonId,
         claim: &Claim,
         definition: &Definition,
         report: &mut Report,
@@ -348,7 +349,7 @@ impl Replay {
             self.claim_order = claim_order;
         }
         self.tracked(event, entry_id, claim);
-        Ok(Paid::of(&self.jackpot, event, (entry_id, player), claim, self.currency))
+        Ok(Paid::of(&self.jackpot, event, entry_id, player, claim, self.currency))
     }
 
     /// The prize of a paid claim of rank 0: all of the pool, by the rule of its tier.

@@ -319,7 +319,7 @@ impl Tiers {
         for at in [POOL, POOL_MICRO, RESERVE, RESERVE_MICRO, OVERFLOW] {
             meters[at] = 0;
         }
-        add(meters, (TRANSFERRED_OUT, TRANSFERRED_OUT_MICRO), amount(&part));
+        add(meters, TRANSFERRED_OUT, TRANSFERRED_OUT_MICRO, amount(&part));
         part
     }
 
@@ -333,16 +333,12 @@ impl Tiers {
             meters[FUNDED] -= room(part);
             meters[EXPECTED] -= room(part);
         }
-        add(meters, (FUNDED, FUNDED_MICRO), amount(part));
-        add(meters, (TRANSFERRED_IN, TRANSFERRED_IN_MICRO), amount(part));
+        add(meters, FUNDED, FUNDED_MICRO, amount(part));
+        add(meters, TRANSFERRED_IN, TRANSFERRED_IN_MICRO, amount(part));
         let whole = |units: u64, micro: u64| i128::from(units) * MICRO + i128::from(micro);
-        add(
-            meters,
-            (RESERVE, RESERVE_MICRO),
-            whole(part.reserve, part.reserve_micro),
-        );
+        add(meters, RESERVE, RESERVE_MICRO, whole(part.reserve, part.reserve_micro));
         let before = meters[POOL];
-        add(meters, (POOL, POOL_MICRO), whole(part.pool, part.pool_micro));
+        add(meters, POOL, POOL_MICRO, whole(part.pool, part.pool_micro));
         let came = meters[POOL] - before;
         let taken = most.map_or(came, |most| came.min((most - before).max(0)));
         meters[POOL] = before + taken;
@@ -420,7 +416,7 @@ fn room(part: &Part) -> i128 {
 }
 
 /// Adds millionths to a meter of units and its fraction.
-fn add(meters: &mut Meters, (units, micro): (usize, usize), amount: i128) {
+fn add(meters: &mut Meters, units: usize, micro: usize, amount: i128) {
     let sum = meters[units] * MICRO + meters[micro] + amount;
     (meters[units], meters[micro]) = (sum.div_euclid(MICRO), sum.rem_euclid(MICRO));
 }

@@ -76,7 +76,7 @@ async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {
 async fn a_ledger_of_the_first_schema_keeps_its_streams(db: LedgerDb) {
     assert!(migrate(&db, &[db.environment()]).status.success());
     let sql = db.open().await;
-    let row = stream_row(("jackpot", "spring"), (7, "00"));
+    let row = stream_row("jackpot", "spring", 7, "00");
     let back = [
         row.as_str(),
         "DROP TABLE holders",

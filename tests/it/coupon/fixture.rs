@@ -142,8 +142,7 @@ impl CouponFixture {
     }
 
     pub async fn void(&self, request_id: &str) -> Voided {
-        let by = ("tester", "r");
-        scripts::void(&self.store, &self.keys, Mark::ZERO, request_id, by)
+        scripts::void(&self.store, &self.keys, Mark::ZERO, request_id, "tester", "r")
             .await
             .expect("a reply")
             .1
@@ -158,7 +157,7 @@ impl CouponFixture {
     }
 
     /// With the record that the ledger had at event `n`.
-    pub async fn redeem_kept(&self, request_id: &str, redemption_id: &str, (n, record): (u64, &Record)) -> Redeemed {
+    pub async fn redeem_kept(&self, request_id: &str, redemption_id: &str, n: u64, record: &Record) -> Redeemed {
         let wish = redemption(request_id, redemption_id, "x");
         let record = record.clone();
         scripts::redeem(
@@ -174,8 +173,7 @@ impl CouponFixture {
     }
 
     pub async fn redrive(&self, request_id: &str) -> Redriven {
-        let by = ("tester", "r");
-        scripts::redrive(&self.store, &self.keys, Mark::ZERO, request_id, by)
+        scripts::redrive(&self.store, &self.keys, Mark::ZERO, request_id, "tester", "r")
             .await
             .expect("a reply")
             .1

@@ -256,32 +256,32 @@ async fn a_retired_coupon_redeems_only_what_the_ledger_shows_unused(db: LedgerDb
     let n = fixture.n().await;
     let before = fixture.dump().await;
     for early in [0, n - 1, n + 1] {
-        let redeemed = fixture.redeem_kept("a", "till-1", (early, &kept)).await;
+        let redeemed = fixture.redeem_kept("a", "till-1", early, &kept).await;
         assert_eq!(redeemed, Redeemed::LedgerBehind, "{early} of {n}");
     }
     assert_eq!(fixture.dump().await, before);
-    let Redeemed::Done(answer) = fixture.redeem_kept("a", "till-1", (n, &kept)).await else {
+    let Redeemed::Done(answer) = fixture.redeem_kept("a", "till-1", n, &kept).await else {
         panic!("not redeemed");
     };
     assert!(answer.fresh);
     // Both read the ledger before the first of them redeemed: the second must read again.
     assert_eq!(
-        fixture.redeem_kept("a", "till-2", (n, &kept)).await,
+        fixture.redeem_kept("a", "till-2", n, &kept).await,
         Redeemed::LedgerBehind
     );
     assert_eq!(
-        fixture.redeem_kept("b", "till-2", (n, &other)).await,
+        fixture.redeem_kept("b", "till-2", n, &other).await,
         Redeemed::LedgerBehind
     );
     fixture.project().await;
     let used = record(&answer).clone();
     let after = fixture.n().await;
-    let Redeemed::Done(again) = fixture.redeem_kept("a", "till-1", (after, &used)).await else {
+    let Redeemed::Done(again) = fixture.redeem_kept("a", "till-1", after, &used).await else {
         panic!("no repeat");
     };
     assert!(!again.fresh);
     assert_eq!(
-        fixture.redeem_kept("a", "till-2", (0, &used)).await,
+        fixture.redeem_kept("a", "till-2", 0, &used).await,
         Redeemed::Before,
         "what is final needs no newer ledger"
     );
@@ -290,7 +290,7 @@ async fn a_retired_coupon_redeems_only_what_the_ledger_shows_unused(db: LedgerDb
     fixture.project().await;
     let after = fixture.n().await;
     assert!(matches!(
-        fixture.redeem_kept("b", "till-2", (after, &other)).await,
+        fixture.redeem_kept("b", "till-2", after, &other).await,
         Redeemed::Done(_)
     ));
     fixture.project().await;

@@ -39,8 +39,8 @@ async fn begin(fixture: &CouponFixture, token: &str, expected: Option<Mark>) -> 
 
 async fn write(fixture: &CouponFixture, token: &str, part: Part, pairs: &[(&str, &str)]) -> bool {
     let pairs: Vec<_> = pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    let keys = (fixture.keys.state.as_str(), part.key(&fixture.keys));
-    let written = restore_records(&fixture.store, keys, token, part.is_sorted(), &pairs).await;
+    let (state, key) = (&fixture.keys.state, part.key(&fixture.keys));
+    let written = restore_records(&fixture.store, state, key, token, part.is_sorted(), &pairs).await;
     written.expect("a reply")
 }
 
@@ -50,7 +50,7 @@ async fn end(fixture: &CouponFixture, token: &str, state: &RestoredState) -> Res
         owner: "tester".to_owned(),
         request_id: "r".to_owned(),
     };
-    restore_end(&fixture.store, &fixture.keys, token, state, (&by, "a test")).await
+    restore_end(&fixture.store, &fixture.keys, token, state, &by, "a test").await
 }
 
 /// Writes three requests: one issued, one in the queue, one dead.

@@ -95,7 +95,7 @@ async fn damage_leaves_an_issue_as_it_is() {
     let keys = &fixture.keys;
     let fails = async |what: &str| {
         let before = fixture.dump().await;
-        let voided = scripts::void(&fixture.store, keys, Mark::ZERO, "a", ("tester", "r")).await;
+        let voided = scripts::void(&fixture.store, keys, Mark::ZERO, "a", "tester", "r").await;
         assert!(matches!(voided, Err(ScriptError::Store(_))), "{what}: {voided:?}");
         assert_eq!(fixture.dump().await, before, "{what}");
     };
@@ -184,7 +184,7 @@ async fn only_a_dead_letter_is_redriven() {
         let sound: Option<Vec<u8>> = fixture.raw(redis::cmd("DUMP").arg(key)).await;
         fixture.raw::<()>(redis::cmd("SET").arg(key).arg("a string")).await;
         let before = fixture.dump().await;
-        let redriven = scripts::redrive(&fixture.store, &fixture.keys, Mark::ZERO, "c", ("tester", "r")).await;
+        let redriven = scripts::redrive(&fixture.store, &fixture.keys, Mark::ZERO, "c", "tester", "r").await;
         assert!(matches!(redriven, Err(ScriptError::Store(_))), "{redriven:?}");
         assert_eq!(fixture.dump().await, before, "{key}");
         fixture.raw::<()>(redis::cmd("DEL").arg(key)).await;

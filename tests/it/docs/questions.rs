@@ -36,7 +36,7 @@ fn pointer(step: &str) -> Option<&str> {
 }
 
 /// Whether these words lead to a step: its function or its path is among them.
-fn leads(pointer: &str, (path, name): (&str, &str)) -> bool {
+fn leads(pointer: &str, path: &str, name: &str) -> bool {
     let mut words = pointer.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '/');
     let stem = Path::new(path).with_extension("");
     words.any(|word| word == name || !word.is_empty() && stem.ends_with(word))
@@ -112,10 +112,13 @@ fn each_file_of_the_walk_says_where_to_go_next() {
         let file = fs::read_to_string(top().join(path)).unwrap_or_default();
         assert!(has(path, &file, name), "{path} has no `{name}`");
         let Some(next) = all.get(i + 1) else { continue };
-        let next = steps(next)[0];
+        let (path_after, name_after) = steps(next)[0];
         let words = pointer(step).unwrap_or_else(|| panic!("{path} leads nowhere"));
         assert!(file.contains(words), "{path} has no `{words}`");
-        assert!(leads(words, next), "`{words}` of {path} does not lead to {next:?}");
+        assert!(
+            leads(words, path_after, name_after),
+            "`{words}` of {path} does not lead to {path_after}"
+        );
     }
 }
 
@@ -132,6 +135,6 @@ fn a_step_names_a_file_and_a_function_in_it() {
     assert!(has("lua/b.lua", "local x = KEYS[1]", "KEYS[1]"));
     assert!(!has("lua/b.lua", "local x = KEYS[1]", ""), "a step without a name");
     assert_eq!(pointer("[a](src/a.rs) `walks` far →\n   `b::runs`"), Some("b::runs"));
-    assert!(leads("b::runs", ("src/b.rs", "x")) && leads("b::runs", ("src/c.rs", "runs")));
-    assert!(!leads("b::runs", ("src/bb.rs", "run")));
+    assert!(leads("b::runs", "src/b.rs", "x") && leads("b::runs", "src/c.rs", "runs"));
+    assert!(!leads("b::runs", "src/bb.rs", "run"));
 }

@@ -91,7 +91,7 @@ async fn a_pending_entry_from_the_future_is_old_enough_to_be_finished() {
     fixture.take("e", 3).await;
     let keys = &fixture.keys;
     let found = async |age_ms| {
-        let page = scripts::pending(&fixture.store, keys, Mark::ZERO, (0, age_ms, 100)).await;
+        let page = scripts::pending(&fixture.store, keys, Mark::ZERO, 0, age_ms, 100).await;
         page.expect("a page").entries.len()
     };
     assert_eq!((found(0).await, found(60_000).await), (1, 0));

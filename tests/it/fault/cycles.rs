@@ -100,7 +100,7 @@ async fn ended_cycles(service: &Service) -> Vec<Value> {
 }
 
 /// The trigger of an ended cycle, from its seed. `low`, `high`: what it began with.
-fn trigger(cycle: &Value, (low, high): (u64, u64)) -> u64 {
+fn trigger(cycle: &Value, low: u64, high: u64) -> u64 {
     let seed = hex::decode(cycle["seed"].as_str().expect("a seed")).expect("hex");
     assert_eq!(cycle["commitment"], hex::encode(Sha256::digest(&seed)), "{cycle}");
     assert_eq!((&cycle["low"], &cycle["high"]), (&json!(low), &json!(high)), "{cycle}");
@@ -114,7 +114,8 @@ async fn assert_explained(service: &Service, mut entries: Vec<&Value>, began_wit
     entries.sort_by_key(|body| body["sequence"].as_u64());
     let mut entries = entries.into_iter();
     for (number, cycle) in ended_cycles(service).await.iter().enumerate() {
-        let trigger = trigger(cycle, began_with(number));
+        let (low, high) = began_with(number);
+        let trigger = trigger(cycle, low, high);
         for pool in 1..=trigger {
             let body = entries.next().expect("an entry");
             if pool < trigger {
@@ -214,7 +215,7 @@ async fn heavy_each_cycle_is_hit_by_the_entry_that_reaches_its_trigger_while_ins
 /// The rule of the first cycle of the tests below: the third entry hits.
 const THIRD: (u64, u64) = (2, 3);
 
-fn ruled((low, high): (u64, u64)) -> Value {
+fn ruled(low: u64, high: u64) -> Value {
     let mut definition = definition();
     definition["tiers"][0]["must_hit_by"] = json!({"amount": {"low": low, "high": high}});
     definition
@@ -225,7 +226,7 @@ async fn a_hit_whose_reply_is_lost_is_answered_and_paid_once() {
     let redis = own_redis(&[]).await;
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let mut service = service_on(proxy.url(), &[]).await;
-    create(&service, ruled(THIRD)).await;
+    create(&service, ruled(THIRD.0, THIRD.1)).await;
     let mut bodies = Vec::new();
     for id in ["a", "b"] {
         bodies.push(entered(&service, JACKPOT, id).await.body);
@@ -319,7 +320,7 @@ async fn a_batch_with_five_hits_whose_reply_is_lost_pays_each_once() {
     let mut sequence = 0;
     let expected = ended_cycles(&service).await;
     let expected = expected.iter().map(|cycle| {
-        let trigger = trigger(cycle, (LOW, HIGH));
+        let trigger = trigger(cycle, LOW, HIGH);
         sequence += trigger;
         (sequence, json!(trigger))
     });
@@ -335,7 +336,9 @@ async fn a_rule_that_changes_in_a_cycle_counts_from_the_next_after_a_kill() {
     let mut service = service_on(redis.url(), &[]).await;
     create(&service, definition()).await;
     let mut bodies = vec![entered(&service, JACKPOT, "first").await.body];
-    let changed = service.put(&format!("/v1/jackpots/{JACKPOT}"), ruled(CHANGED)).await;
+    let changed = service
+        .put(&format!("/v1/jackpots/{JACKPOT}"), ruled(CHANGED.0, CHANGED.1))
+        .await;
     assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
     service.kill9();
     service.restart().await;

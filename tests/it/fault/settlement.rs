@@ -117,7 +117,7 @@ impl Given {
     }
 
     /// One try: the status, and the row or the problem.
-    async fn ask(&self, asking: &Asking, (place, action): (usize, &str), body: &Value) -> (u16, Value) {
+    async fn ask(&self, asking: &Asking, place: usize, action: &str, body: &Value) -> (u16, Value) {
         let path = format!("/v1/payouts/{}/{action}", self.payouts[place]);
         let request = asking.request(reqwest::Method::POST, &path).json(body);
         let answer = request.send().await.expect("an answer");
@@ -126,9 +126,9 @@ impl Given {
     }
 
     /// Repeats a step until it is answered, as a good client does.
-    async fn step(&self, asking: &Asking, of: (usize, &str), body: &Value) -> Value {
+    async fn step(&self, asking: &Asking, place: usize, action: &str, body: &Value) -> Value {
         let answered = eventually(PATIENCE, "the step is answered", async || {
-            let (status, body) = self.ask(asking, of, body).await;
+            let (status, body) = self.ask(asking, place, action, body).await;
             (status != 503 && body["code"] != "jackpot-suspended").then_some((status, body))
         })
         .await;
@@ -169,7 +169,7 @@ async fn a_lost_reply_of_each_script_is_asked_for_again_and_takes_the_step_once(
     for (place, action, owner, body, state) in steps() {
         let asking = &keys.iter().find(|(name, _)| *name == owner).expect("a key").1;
         given.proxy.lose_reply(&["FCALL", &given.payouts[place]], 0);
-        let row = given.step(asking, (place, action), &body).await;
+        let row = given.step(asking, place, action, &body).await;
         assert_eq!(row["state"], state, "{action}");
         assert_eq!(given.row(place).await, row);
     }
@@ -188,16 +188,16 @@ async fn a_service_killed_before_or_after_each_script_takes_each_step_once(db: L
         } else {
             given.proxy.down();
         }
-        let (status, _) = given.ask(asking, (place, action), &body).await;
+        let (status, _) = given.ask(asking, place, action, &body).await;
         assert_eq!(status, 503, "{action}");
         given.service.kill9();
         given.proxy.pass();
         given.service.restart().await;
         let keys = given.keys(round + 10).await;
         let asking = &keys.iter().find(|(name, _)| *name == owner).expect("a key").1;
-        let row = given.step(asking, (place, action), &body).await;
+        let row = given.step(asking, place, action, &body).await;
         assert_eq!(row["state"], state, "{action}");
-        assert_eq!(given.step(asking, (place, action), &body).await, row, "a repeat");
+        assert_eq!(given.step(asking, place, action, &body).await, row, "a repeat");
     }
     given.assert_whole(&db).await;
 }
@@ -207,12 +207,12 @@ async fn a_lost_redis_keeps_every_step_that_was_answered(db: LedgerDb) {
     let keys = given.keys(0).await;
     for (place, action, owner, body, state) in steps() {
         let asking = &keys.iter().find(|(name, _)| *name == owner).expect("a key").1;
-        let row = given.step(asking, (place, action), &body).await;
+        let row = given.step(asking, place, action, &body).await;
         assert_eq!(row["state"], state, "{action}");
         let mut redis = connection(given.redis.url()).await;
         redis::cmd("FLUSHALL").exec_async(&mut redis).await.expect("FLUSHALL");
         assert_eq!(
-            given.step(asking, (place, action), &body).await,
+            given.step(asking, place, action, &body).await,
             row,
             "a repeat after the loss"
         );

@@ -48,7 +48,7 @@ async fn entries(environment: &[(String, String)]) -> (Service, Vec<Sent>, Vec<&
 }
 
 /// Each entry was taken, or refused by its code.
-async fn judged(service: &Service, codes: &[&str], (answers, dead): (Vec<Kept>, Vec<Kept>)) {
+async fn judged(service: &Service, codes: &[&str], answers: Vec<Kept>, dead: Vec<Kept>) {
     let id = |one: &Value| one["id"].as_str().expect("an id").to_owned();
     let taken = by_id(&answers)
         .into_values()
@@ -77,7 +77,8 @@ async fn a_message_of_nats_carries_the_pass_of_its_player() {
     let bus = Bus::start().await;
     let (service, sent, codes) = entries(&bus.environment()).await;
     bus::send_with(&bus.nats.client().await, sent).await;
-    judged(&service, &codes, bus.outcome(codes.len()).await).await;
+    let (answers, dead) = bus.outcome(codes.len()).await;
+    judged(&service, &codes, answers, dead).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,5 +94,6 @@ async fn a_record_of_kafka_carries_the_pass_of_its_player() {
         one
     });
     log.produce(0, records.collect(), Compression::NoCompression).await;
-    judged(&service, &codes, log.outcome(codes.len()).await).await;
+    let (answers, dead) = log.outcome(codes.len()).await;
+    judged(&service, &codes, answers, dead).await;
 }

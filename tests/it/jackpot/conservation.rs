@@ -325,8 +325,9 @@ impl Case<'_> {
             model.receive(tier, moved);
         }
         for now in [true, false] {
-            let transfer = (&source.id, &one.transfer_id);
-            let received = target.operate.receive(&target.id, transfer, &one.parts.text()).await;
+            let parts = one.parts.text();
+            let receiving = target.operate.receive(&target.id, &source.id, &one.transfer_id, &parts);
+            let received = receiving.await;
             assert_eq!(received.expect("received"), now, "once");
         }
     }
@@ -349,7 +350,7 @@ impl Case<'_> {
                 }
                 (None, reply) => {
                     assert!(self.cancelled_by(id).is_none(), "{reply:?}");
-                    self.expect_taken((id, rank, stake), reply, &mut refusal);
+                    self.expect_taken(id, rank, stake, reply, &mut refusal);
                 }
             }
         }
@@ -362,7 +363,7 @@ impl Case<'_> {
     }
 
     /// Expects what the model says of an entry that is new.
-    fn expect_taken(&mut self, (id, rank, stake): (u8, u32, u64), reply: EntryReply, refusal: &mut Option<Refusal>) {
+    fn expect_taken(&mut self, id: u8, rank: u32, stake: u64, reply: EntryReply, refusal: &mut Option<Refusal>) {
         if refusal.is_some() {
             return assert_eq!(reply, EntryReply::NotTaken);
         }
@@ -395,7 +396,7 @@ impl Case<'_> {
         if let (EntryReply::Seen(record), Some(known)) = (&reply, self.known(entry.0)) {
             return assert_eq!(record, known);
         }
-        self.expect_taken(entry, reply, &mut None);
+        self.expect_taken(entry.0, entry.1, entry.2, reply, &mut None);
         if self.known(entry.0).is_some() {
             self.cancelled.remove(&entry.0);
             self.cancelled_before.remove(&entry.0);
@@ -570,7 +571,7 @@ impl Case<'_> {
         let (known, view) = self.fixture.fresh().await;
         let (store, fence, tiers) = (&self.fixture.store, known.fence(&view), view.definition.tiers());
         if amount % 2 == 0 {
-            let withdrawn = withdraw(store, &known.keys, &fence, &Leaving::Adjustment(id), ("a test", &by)).await;
+            let withdrawn = withdraw(store, &known.keys, &fence, &Leaving::Adjustment(id), "a test", &by).await;
             return assert_eq!(withdrawn.expect("a reply").1, Withdrawn::Done);
         }
         let wish = Approves {
@@ -794,7 +795,7 @@ pub async fn play_between(
     steps: &[Step],
     before: impl AsyncFnMut(&JackpotFixture, usize),
 ) -> JackpotFixture {
-    play_both_between(redis, rules, rate, steps, (true, before)).await.0
+    play_both_between(redis, rules, rate, steps, true, before).await.0
 }
 
 async fn play_both(
@@ -803,7 +804,7 @@ async fn play_both(
     rate: u128,
     steps: &[Step],
 ) -> (JackpotFixture, JackpotFixture) {
-    play_both_between(redis, rules, rate, steps, (false, async |_, _| {})).await
+    play_both_between(redis, rules, rate, steps, false, async |_, _| {}).await
 }
 
 async fn play_both_between(
@@ -811,7 +812,8 @@ async fn play_both_between(
     rules: &[Rules],
     rate: u128,
     steps: &[Step],
-    (turns_clock, mut before): (bool, impl AsyncFnMut(&JackpotFixture, usize)),
+    turns_clock: bool,
+    mut before: impl AsyncFnMut(&JackpotFixture, usize),
 ) -> (JackpotFixture, JackpotFixture) {
     let change = document_of(rules, rate, turns_clock);
     let fixture = JackpotFixture::on(redis.clone(), &change).await;

@@ -10,7 +10,8 @@ use jackpot::jackpot::ledger::event::Event;
 use jackpot::jackpot::ledger::fold::Fold;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{
-    self, Define, Defined, EnterEntry, Entered, EntryReply, Fence, Finished, NewJackpot, ScriptError, Snapshot, Wanted,
+    self, Define, Defined, Drawn, EnterEntry, Entered, EntryReply, Fence, Finished, NewJackpot, ScriptError, Snapshot,
+    Wanted,
 };
 use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::store::Store;
@@ -161,7 +162,7 @@ impl JackpotFixture {
             &self.keys,
             &fence,
             tiers,
-            (entry_id, attempt, rank),
+            drawn(entry_id, attempt, rank),
             &prize,
         )
         .await
@@ -171,7 +172,7 @@ impl JackpotFixture {
     pub async fn finish(&self, entry_id: &str, attempt: u32) -> Finished {
         let (known, view) = self.fresh().await;
         let (fence, tiers) = (known.fence(&view), view.definition.tiers());
-        scripts::finish(&self.store, &self.keys, &fence, tiers, (entry_id, attempt))
+        scripts::finish(&self.store, &self.keys, &fence, tiers, entry_id, attempt)
             .await
             .expect("a reply")
     }
@@ -329,6 +330,15 @@ pub async fn put(fixture: &JackpotFixture, change: &Value, wanted: Wanted) -> Re
         .define(&fixture.id, &definition, wanted, Status::Open, &operator())
         .await?;
     Ok(put.created)
+}
+
+/// What an attempt drew.
+pub fn drawn(entry_id: &str, attempt: u32, rank: u32) -> Drawn<'_> {
+    Drawn {
+        entry_id,
+        attempt,
+        rank,
+    }
 }
 
 /// The field whose rule was broken.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::fault::support::{PATIENCE, create, enter, key, lively, own_redis, service_on};
 use crate::jackpot::by_hand;
-use crate::jackpot::fixture::{JackpotFixture, entry, funding};
+use crate::jackpot::fixture::{JackpotFixture, drawn, entry, funding};
 use crate::support::eventually;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
@@ -140,7 +140,7 @@ async fn no_script_decides_by_a_pool_that_none_wrote() {
         let entered = fixture.enter_as(&fence, &view.definition, &[entry("e", 1)]).await;
         assert!(damage(entered).starts_with("JP_DAMAGED pool"), "{by}");
         let prize = view.definition.money_prize(1).expect("a prize").clone();
-        let claimed = scripts::claim(store, keys, &fence, tiers, ("pending", 1, 1), &prize).await;
+        let claimed = scripts::claim(store, keys, &fence, tiers, drawn("pending", 1, 1), &prize).await;
         assert!(damage(claimed).starts_with("JP_DAMAGED pool"), "{by}");
         let adjusted = scripts::adjust(store, keys, &fence, tiers, &funding("g", 5)).await;
         assert!(damage(adjusted).starts_with("JP_DAMAGED pool"), "{by}");

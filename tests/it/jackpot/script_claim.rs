@@ -6,7 +6,7 @@ use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, tier};
+use crate::jackpot::fixture::{JackpotFixture, drawn, tier};
 
 fn record(finished: Finished) -> Record {
     finished.record.expect("remembered")
@@ -99,7 +99,7 @@ async fn what_was_drawn_is_owed_on_a_closed_jackpot_and_under_its_own_definition
         &known.keys,
         &known.fence(&view),
         tiers,
-        ("e", 1, 2),
+        drawn("e", 1, 2),
         prize,
     )
     .await;
@@ -114,7 +114,7 @@ async fn what_was_drawn_is_owed_on_a_closed_jackpot_and_under_its_own_definition
         &known.keys,
         &known.fence(&view),
         tiers,
-        ("e", 2, 3),
+        drawn("e", 2, 3),
         prize,
     )
     .await;
@@ -216,7 +216,7 @@ async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
     fixture
         .raw::<()>(redis::cmd("HDEL").arg(&keys.seen_a).arg("gone"))
         .await;
-    let pending = jackpot::jackpot::scripts::pending(&fixture.store, keys, Mark::ZERO, (0, 0, 100))
+    let pending = jackpot::jackpot::scripts::pending(&fixture.store, keys, Mark::ZERO, 0, 0, 100)
         .await
         .expect("a reply");
     let told = pending

@@ -7,7 +7,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
 use serde_json::json;
 
-use crate::jackpot::fixture::JackpotFixture;
+use crate::jackpot::fixture::{JackpotFixture, drawn};
 use crate::support::given::rank;
 
 async fn fixture() -> JackpotFixture {
@@ -32,16 +32,29 @@ fn unit(sequence: u64) -> Granted {
 
 async fn try_record(
     fixture: &JackpotFixture,
-    entry: (&str, u32, u32),
+    entry_id: &str,
+    attempt: u32,
+    rank: u32,
     granted: &Granted,
 ) -> Result<Finished, ScriptError> {
     let (known, view) = fixture.fresh().await;
     let (fence, tiers) = (known.fence(&view), view.definition.tiers());
-    scripts::record_coupon(&fixture.store, &known.keys, &fence, tiers, entry, (&coffee(), granted)).await
+    scripts::record_coupon(
+        &fixture.store,
+        &known.keys,
+        &fence,
+        tiers,
+        drawn(entry_id, attempt, rank),
+        &coffee(),
+        granted,
+    )
+    .await
 }
 
-async fn grant(fixture: &JackpotFixture, entry: (&str, u32, u32), granted: &Granted) -> Finished {
-    try_record(fixture, entry, granted).await.expect("a reply")
+async fn grant(fixture: &JackpotFixture, entry_id: &str, attempt: u32, rank: u32, granted: &Granted) -> Finished {
+    try_record(fixture, entry_id, attempt, rank, granted)
+        .await
+        .expect("a reply")
 }
 
 fn record(finished: Finished) -> Record {
@@ -53,7 +66,7 @@ async fn an_entry_gets_its_coupon_once_whoever_repeats_it() {
     let fixture = fixture().await;
     let pending = fixture.take("e", 4).await;
     assert!(matches!(&pending.state, State::Pending { refusals, .. } if refusals.is_empty()));
-    let first = grant(&fixture, ("e", 0, 4), &unit(17)).await;
+    let first = grant(&fixture, "e", 0, 4, &unit(17)).await;
     assert!(first.done_now);
     let first = record(first);
     let expected = CouponUnit {
@@ -65,7 +78,7 @@ async fn an_entry_gets_its_coupon_once_whoever_repeats_it() {
     assert!(matches!(&first.state, State::Issued { unit, refusals } if *unit == expected && refusals.is_empty()));
     let before = fixture.dump().await;
     for granted in [unit(17), Granted::Refused(Reason::OutOfStock)] {
-        let again = grant(&fixture, ("e", 0, 4), &granted).await;
+        let again = grant(&fixture, "e", 0, 4, &granted).await;
         assert!(!again.done_now);
         assert_eq!(record(again), first);
     }
@@ -86,7 +99,7 @@ async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
         ("c", Reason::NotOpen),
     ] {
         fixture.take(entry, 4).await;
-        let refused = record(grant(&fixture, (entry, 0, 4), &Granted::Refused(reason)).await);
+        let refused = record(grant(&fixture, entry, 0, 4, &Granted::Refused(reason)).await);
         assert_eq!(
             refused
                 .refusals()
@@ -96,14 +109,14 @@ async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
             [(4, reason)]
         );
         let before = fixture.dump().await;
-        let again = grant(&fixture, (entry, 2, 4), &unit(1)).await;
+        let again = grant(&fixture, entry, 2, 4, &unit(1)).await;
         assert!(!again.done_now, "a rank that refused refuses again");
         assert_eq!(record(again), refused);
         assert_eq!(fixture.dump().await, before);
     }
     let paid = record(fixture.claim("a", 1, 1).await);
     assert!(matches!(&paid.state, State::Paid { refusals, .. } if refusals.len() == 1));
-    let other = record(grant(&fixture, ("b", 1, 5), &unit(3)).await);
+    let other = record(grant(&fixture, "b", 1, 5, &unit(3)).await);
     assert!(matches!(&other.state, State::Issued { refusals, .. } if refusals.len() == 1));
     fixture.finish("c", 1).await;
     let events = fixture.events().await;
@@ -129,7 +142,7 @@ async fn what_a_coupon_gave_is_recorded_on_a_closed_jackpot_too() {
     let fixture = fixture().await;
     fixture.take("e", 4).await;
     fixture.status(Status::Closed).await;
-    let done = grant(&fixture, ("e", 0, 4), &unit(1)).await;
+    let done = grant(&fixture, "e", 0, 4, &unit(1)).await;
     assert!(done.done_now);
     assert!(matches!(record(done).state, State::Issued { .. }));
     fixture.assert_rebuilds().await;
@@ -141,17 +154,18 @@ async fn what_is_unknown_or_stale_leaves_no_trace() {
     fixture.take("e", 4).await;
     let (known, view) = fixture.fresh().await;
     let before = fixture.dump().await;
-    assert_eq!(grant(&fixture, ("nobody", 0, 4), &unit(1)).await.record, None);
+    assert_eq!(grant(&fixture, "nobody", 0, 4, &unit(1)).await.record, None);
     let mut fence = known.fence(&view);
     fence.definition.push('x');
-    let (entry, coupon, granted) = (("e", 0, 4), coffee(), unit(1));
+    let (coupon, granted) = (coffee(), unit(1));
     let recording = scripts::record_coupon(
         &fixture.store,
         &known.keys,
         &fence,
         view.definition.tiers(),
-        entry,
-        (&coupon, &granted),
+        drawn("e", 0, 4),
+        &coupon,
+        &granted,
     );
     assert!(matches!(recording.await, Err(ScriptError::Stale)));
     assert_eq!(fixture.dump().await, before);
@@ -165,7 +179,7 @@ async fn the_last_pending_entry_of_a_paused_jackpot_puts_the_waiting_definition_
     fixture.define(&json!({"max_redraws": 3})).await;
     fixture.status(Status::Paused).await;
     assert!(fixture.snapshot().await.waiting.is_some(), "something is pending");
-    grant(&fixture, ("e", 0, 4), &Granted::Refused(Reason::OutOfStock)).await;
+    grant(&fixture, "e", 0, 4, &Granted::Refused(Reason::OutOfStock)).await;
     assert!(fixture.snapshot().await.waiting.is_some(), "it is still");
     fixture.finish("e", 1).await;
     assert!(fixture.snapshot().await.waiting.is_none());

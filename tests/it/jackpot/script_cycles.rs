@@ -8,7 +8,7 @@ use jackpot::store::Script;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, operator, rank, tier};
+use crate::jackpot::fixture::{JackpotFixture, drawn, operator, rank, tier};
 use crate::jackpot::must_hit::{cycles, open};
 use crate::support::redis::TestRedis;
 
@@ -110,9 +110,17 @@ async fn no_script_that_may_end_a_cycle_does_anything_without_the_next_one() {
         view.definition.tiers(),
         view.definition.money_prize(2).expect("a prize").clone(),
     );
-    let finished = scripts::finish(&fixture.store, &fixture.keys, &fence, tiers, ("waits", 1)).await;
+    let finished = scripts::finish(&fixture.store, &fixture.keys, &fence, tiers, "waits", 1).await;
     assert!(matches!(finished, Err(ScriptError::Stale)), "{finished:?}");
-    let claimed = scripts::claim(&fixture.store, &fixture.keys, &fence, tiers, ("waits", 1, 2), &prize).await;
+    let claimed = scripts::claim(
+        &fixture.store,
+        &fixture.keys,
+        &fence,
+        tiers,
+        drawn("waits", 1, 2),
+        &prize,
+    )
+    .await;
     assert!(matches!(claimed, Err(ScriptError::Stale)), "{claimed:?}");
     assert_eq!(fixture.dump().await, before);
 

@@ -115,7 +115,7 @@ async fn who_is_behind_or_has_another_secret_writes_nothing() {
     let fixture = JackpotFixture::with(&json!({})).await;
     let (known, old) = fixture.fresh().await;
     let all = four();
-    let segment = drawn(&all, 0..4, (&old.definition, &old.stamp), &[]);
+    let segment = drawn(&all, 0..4, &old.definition, &old.stamp, &[]);
     let fingerprint = all.fingerprint();
     let call = BatchCall {
         batch: &all,
@@ -179,19 +179,19 @@ async fn entries_behind_a_take_of_all_are_drawn_under_the_definition_that_waited
     let split = call_whole(&fixture, &all, &[(1, "0 1;1 0;"), (2, "0 1;1 0;")]).await;
     assert!(matches!(split, BatchReply::Split(1)), "{split:?}");
 
-    let first = drawn(&all, 0..1, (&now, &view.stamp), &[(1, "0 1;1 0;")]);
-    let second = drawn(&all, 1..4, (&next, &stamp), &[(3, "0 3;1 1;2 0;")]);
-    let foreign = drawn(&all, 1..4, (&next, "2 other"), &[]);
+    let first = drawn(&all, 0..1, &now, &view.stamp, &[(1, "0 1;1 0;")]);
+    let second = drawn(&all, 1..4, &next, &stamp, &[(3, "0 3;1 1;2 0;")]);
+    let foreign = drawn(&all, 1..4, &next, "2 other", &[]);
     let other = call(&fixture, &all, &[(&first, &now), (&foreign, &next)]).await;
     assert!(matches!(other, Ok(BatchReply::Refused(Refusal::Stale))), "{other:?}");
-    let none = drawn(&all, 0..1, (&now, &view.stamp), &[]);
+    let none = drawn(&all, 0..1, &now, &view.stamp, &[]);
     let not_yet = call(&fixture, &all, &[(&none, &now), (&second, &next)]).await;
     assert!(
         matches!(not_yet, Ok(BatchReply::Refused(Refusal::Stale))),
         "{not_yet:?}"
     );
-    let long = drawn(&all, 0..2, (&now, &view.stamp), &[(1, "0 1;1 0;")]);
-    let short = drawn(&all, 2..4, (&next, &stamp), &[]);
+    let long = drawn(&all, 0..2, &now, &view.stamp, &[(1, "0 1;1 0;")]);
+    let short = drawn(&all, 2..4, &next, &stamp, &[]);
     let earlier = call(&fixture, &all, &[(&long, &now), (&short, &next)]).await;
     assert!(matches!(earlier, Ok(BatchReply::Split(1))), "{earlier:?}");
     assert_eq!(fixture.dump().await, before);
@@ -262,7 +262,7 @@ async fn what_is_not_for_money_is_left_pending_and_ended_by_the_usual_scripts() 
     assert!(found.winners.iter().all(pending), "{found:?}");
     fixture.assert_rebuilds().await;
     let (known, _) = fixture.fresh().await;
-    let page = scripts::pending(&fixture.store, &known.keys, Mark::ZERO, (0, 0, 10))
+    let page = scripts::pending(&fixture.store, &known.keys, Mark::ZERO, 0, 0, 10)
         .await
         .expect("a reply");
     let ids = page.entries.into_iter().map(|entry| entry.expect("readable").entry_id);

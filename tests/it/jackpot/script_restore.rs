@@ -21,7 +21,7 @@ use jackpot_core::wire::declared::Given;
 use serde_json::json;
 
 use crate::jackpot::by_hand;
-use crate::jackpot::fixture::{JackpotFixture, definition, operator, tier};
+use crate::jackpot::fixture::{JackpotFixture, definition, drawn, operator, tier};
 use crate::jackpot::must_hit::{by_amount, cycles, open};
 use crate::support::eventually;
 
@@ -183,10 +183,17 @@ fn begins(fixture: &JackpotFixture, epoch: u64) -> Begins {
 }
 
 async fn end_with(fixture: &JackpotFixture, token: &str, state: &RestoredState, begins: &Begins) -> RestoreEnded {
-    let why = (&operator(), "a test");
-    scripts::restore_end(&fixture.store, &keys(fixture), token, state, begins, why)
-        .await
-        .expect("a reply")
+    scripts::restore_end(
+        &fixture.store,
+        &keys(fixture),
+        token,
+        state,
+        begins,
+        &operator(),
+        "a test",
+    )
+    .await
+    .expect("a reply")
 }
 
 fn mark(restores: u64, n: u64) -> Mark {
@@ -334,10 +341,10 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         scripts::enter(store, keys, &fence, &view.definition, &entry)
             .await
             .err(),
-        scripts::claim(store, keys, &fence, tiers, ("refused", 2, 3), prize)
+        scripts::claim(store, keys, &fence, tiers, drawn("refused", 2, 3), prize)
             .await
             .err(),
-        scripts::finish(store, keys, &fence, tiers, ("refused", 2)).await.err(),
+        scripts::finish(store, keys, &fence, tiers, "refused", 2).await.err(),
         scripts::adjust(store, keys, &fence, tiers, &crate::jackpot::fixture::funding("g", 1))
             .await
             .err(),
@@ -347,7 +354,7 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         scripts::checkpoint(store, keys, &fence, tiers).await.err(),
         scripts::snapshot(store, keys, known.mark()).await.err(),
         scripts::lookup(store, keys, known.mark(), "win").await.err(),
-        scripts::pending(store, keys, known.mark(), (0, 0, 1)).await.err(),
+        scripts::pending(store, keys, known.mark(), 0, 0, 1).await.err(),
         subject::tail(store, keys.stream(), known.mark(), &tail).await.err(),
     ];
     for (call, error) in said.iter().enumerate() {
@@ -462,7 +469,7 @@ async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_pa
     let before = fixture.dump().await;
     for too_low in [1, 2, 3, 1 + EPOCH_GAP] {
         let (keys, begins, by) = (keys(&fixture), begins(&fixture, too_low), operator());
-        let refused = scripts::restore_end(&fixture.store, &keys, "one", &state, &begins, (&by, "a test")).await;
+        let refused = scripts::restore_end(&fixture.store, &keys, "one", &state, &begins, &by, "a test").await;
         assert!(refused.is_err(), "{too_low}");
     }
     let second = u64::try_from(at_ms).expect("a time") / 1_000;

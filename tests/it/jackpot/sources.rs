@@ -261,7 +261,7 @@ async fn what_each_source_brings_and_wins_is_in_the_ledger_and_can_be_asked_for(
         }
         (contributed_micro, paid) = (contributed_micro + brought, paid + won);
         (entries, payouts) = (entries + found.entries, payouts + times);
-        listed_by(&queries, &fixture.id, source, (found.entries, won, times)).await;
+        listed_by(&queries, &fixture.id, source, found.entries, won, times).await;
     }
     let redis = fixture.snapshot().await.meters;
     let sum = |of: fn(&jackpot::jackpot::view::Meter) -> u64| redis.iter().map(of).sum::<u64>();
@@ -276,7 +276,7 @@ async fn what_each_source_brings_and_wins_is_in_the_ledger_and_can_be_asked_for(
 }
 
 /// The lists of a source have exactly its rows, page by page.
-async fn listed_by(queries: &Queries, jackpot: &Id, source: &str, (entries, won, times): (i64, i64, i64)) {
+async fn listed_by(queries: &Queries, jackpot: &Id, source: &str, entries: i64, won: i64, times: i64) {
     let all = PayoutFilters {
         jackpot_id: Some(jackpot.clone()),
         ..PayoutFilters::default()

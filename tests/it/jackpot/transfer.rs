@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::scripts::{
-    Adjust, Expect, Expected, Give, Given, Holds, Received, Released, ScriptError, transfer_expect, transfer_give,
-    transfer_receive, transfer_release,
+    Adjust, Expect, Expected, Give, Given, Holds, Incoming, Received, Released, ScriptError, transfer_expect,
+    transfer_give, transfer_receive, transfer_release,
 };
 use jackpot::jackpot::view::{Meter, Status};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
@@ -79,14 +79,19 @@ impl Pair {
         }
     }
 
-    async fn give(&self, transfer: (&str, &str), tiers: &[(&str, &str)], expected: Option<&Vec<Part>>) -> Given {
-        self.give_what(transfer, tiers, expected.map(|parts| holding(parts)))
+    async fn give(
+        &self,
+        transfer_id: &str,
+        digest: &str,
+        tiers: &[(&str, &str)],
+        expected: Option<&Vec<Part>>,
+    ) -> Given {
+        self.give_what(transfer_id, digest, tiers, expected.map(|parts| holding(parts)))
             .await
     }
 
-    async fn give_what(&self, transfer: (&str, &str), tiers: &[(&str, &str)], holds: Option<Holds>) -> Given {
+    async fn give_what(&self, transfer_id: &str, digest: &str, tiers: &[(&str, &str)], holds: Option<Holds>) -> Given {
         let (known, view) = self.source.fresh().await;
-        let (transfer_id, digest) = transfer;
         let tiers: Vec<_> = tiers.iter().map(|(tier, to_tier)| (id(tier), id(to_tier))).collect();
         let wish = Give {
             transfer_id: &id(transfer_id),
@@ -105,7 +110,7 @@ impl Pair {
 
     /// What the tiers hold.
     pub async fn look(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
-        match self.give((transfer_id, "content"), tiers, None).await {
+        match self.give(transfer_id, "content", tiers, None).await {
             Given::Holds(holds) => holds.parts,
             other => panic!("{other:?}"),
         }
@@ -137,8 +142,13 @@ impl Pair {
         let (known, view) = self.target.fresh().await;
         let (fence, own) = (known.fence(&view), view.definition.tiers());
         let transfer_id = id(transfer_id);
-        let transfer = (&self.source.id, &transfer_id);
-        let received = transfer_receive(&self.target.store, &known.keys, &fence, own, transfer, (digest, parts)).await;
+        let incoming = Incoming {
+            source: &self.source.id,
+            transfer_id: &transfer_id,
+            digest,
+            parts,
+        };
+        let received = transfer_receive(&self.target.store, &known.keys, &fence, own, incoming).await;
         received.map(|(_, received)| received)
     }
 
@@ -151,7 +161,7 @@ impl Pair {
     async fn send(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
         let parts = self.look(transfer_id, tiers).await;
         assert_eq!(self.expect(transfer_id, &parts).await, Expected::Made);
-        let given = self.give((transfer_id, "content"), tiers, Some(&parts)).await;
+        let given = self.give(transfer_id, "content", tiers, Some(&parts)).await;
         assert!(matches!(given, Given::Done { now: true, .. }), "{given:?}");
         parts
     }
@@ -214,13 +224,13 @@ async fn everything_of_a_tier_moves_once_to_the_millionth() {
 
     let parts = pair.send("t", &[("grand", "big")]).await;
     let (source, target) = (pair.source.dump().await, pair.target.dump().await);
-    let again = pair.give(("t", "content"), &[("grand", "big")], None).await;
+    let again = pair.give("t", "content", &[("grand", "big")], None).await;
     let done = Given::Done {
         now: false,
         parts: parts.clone(),
     };
     assert_eq!(again, done);
-    let other = pair.give(("t", "other"), &[("mini", "big")], None).await;
+    let other = pair.give("t", "other", &[("mini", "big")], None).await;
     assert_eq!(other, Given::Reused);
     assert_eq!(pair.expect("t", &parts).await, Expected::Made);
     assert_eq!((pair.source.dump().await, pair.target.dump().await), (source, target));
@@ -256,7 +266,7 @@ async fn an_open_or_suspended_source_one_with_pending_entries_and_another_tier_g
     let refused = async |tiers: &[(&str, &str)], expected: Given| {
         let before = pair.source.dump().await;
         for parts in [None, Some(&pool_part(51))] {
-            assert_eq!(pair.give(("t", "content"), tiers, parts).await, expected);
+            assert_eq!(pair.give("t", "content", tiers, parts).await, expected);
         }
         assert_eq!(pair.source.dump().await, before);
     };
@@ -339,7 +349,7 @@ async fn the_source_gives_exactly_what_the_target_expects() {
     pair.source.fund("more", 5).await;
     let before = pair.source.dump().await;
     let then = pool_part(25);
-    let holds = pair.give(("t", "content"), &GRAND, Some(&first)).await;
+    let holds = pair.give("t", "content", &GRAND, Some(&first)).await;
     assert!(
         matches!(&holds, Given::Holds(holds) if holds.parts == then),
         "{holds:?}"
@@ -426,7 +436,7 @@ async fn tiers_that_together_hold_more_than_an_amount_can_be_give_apart() {
     pair.source.status(Status::Paused).await;
     let before = pair.source.dump().await;
     let [grand, mini] = [("grand", "grand"), ("mini", "mini")];
-    assert_eq!(pair.give(("t", "content"), &[grand, mini], None).await, Given::TooLarge);
+    assert_eq!(pair.give("t", "content", &[grand, mini], None).await, Given::TooLarge);
     assert_eq!(pair.source.dump().await, before);
 
     pair.transfer("t", &[mini]).await;
@@ -520,7 +530,7 @@ async fn a_source_begins_its_next_cycle_only_where_entries_can_end_it() {
         pair.transfer("t", &GRAND).await;
         let after = cycles(&pair.source).await;
         assert_eq!(after.open(&id("grand")).map(|row| row.cycle), next, "{status:?}");
-        let again = pair.give(("t", "content"), &GRAND, None).await;
+        let again = pair.give("t", "content", &GRAND, None).await;
         assert!(matches!(again, Given::Done { now: false, .. }), "{again:?}");
         assert_eq!(cycles(&pair.source).await, after, "a repeat ends nothing");
         assert_eq!(pair.look("u", &GRAND).await, pool_part(0));
@@ -544,8 +554,8 @@ async fn the_room_of_what_came_in_is_not_ended_again() {
     let before = target.dump().await;
     let (known, view) = target.fresh().await;
     let (fence, own) = (known.fence(&view), view.definition.tiers());
-    let room = (&pair.source.id, &id("t"), &*digest);
-    let released = transfer_release(&target.store, &known.keys, &fence, own, room).await;
+    let (source, transfer_id) = (&pair.source.id, id("t"));
+    let released = transfer_release(&target.store, &known.keys, &fence, own, source, &transfer_id, &digest).await;
     assert!(matches!(released, Ok((_, Released::Before))), "{released:?}");
     assert_eq!(target.dump().await, before);
 }
@@ -560,7 +570,7 @@ async fn what_needed_a_second_owner_at_the_look_is_not_given_without_room() {
         waits: true,
         ..holding(&parts)
     };
-    let given = pair.give_what(("t", "content"), &GRAND, Some(waited)).await;
+    let given = pair.give_what("t", "content", &GRAND, Some(waited)).await;
     assert!(
         matches!(&given, Given::Holds(holds) if !holds.waits && holds.parts == parts),
         "{given:?}"

@@ -74,7 +74,7 @@ async fn approve(fixture: &JackpotFixture, adjustment_id: &str, owner: &str) -> 
 async fn take_back(fixture: &JackpotFixture, of: Leaving) -> Withdrawn {
     let (known, view) = fixture.fresh().await;
     let (fence, by) = (known.fence(&view), key("bob"));
-    let withdrawn = withdraw(&fixture.store, &known.keys, &fence, &of, ("a test", &by)).await;
+    let withdrawn = withdraw(&fixture.store, &known.keys, &fence, &of, "a test", &by).await;
     withdrawn.expect("a reply").1
 }
 

@@ -88,7 +88,7 @@ async fn set_sql(ledger: &Ledger, store: &str) {
 }
 
 async fn played(ledger: &Ledger) {
-    let insert = stream_row(("room", "lobby"), (1, ""));
+    let insert = stream_row("room", "lobby", 1, "");
     ledger
         .sql
         .execute(sqlx::query(AssertSqlSafe(insert)))

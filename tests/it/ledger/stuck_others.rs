@@ -5,7 +5,7 @@ use jackpot::coupon::ledger::event::Event;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::Replace;
-use jackpot::ledger::stuck::{self, Skips};
+use jackpot::ledger::stuck::{self, At, Skip, Skips};
 use jackpot::store::Store;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
@@ -29,15 +29,25 @@ fn rubbish(fields: &mut Fields) {
 async fn skip<K: Skips>(kind: &K, ledger: &Ledger, store: &Store, id: &Id, n: u64) {
     let leases = Leases::of(K::NAME, ledger.sql.clone(), "a-test".to_owned(), 10_000);
     let token = leases.take(id).await.expect("an answer").expect("there");
-    let (found, plan) = stuck::plan(kind, ledger, store, id, (token, false))
-        .await
-        .expect("found");
+    let at = At {
+        ledger,
+        store,
+        id,
+        token,
+        index: false,
+        skip: None,
+    };
+    let (found, plan) = stuck::plan(kind, &at).await.expect("found");
     assert_eq!(found.stuck.as_ref().map(|stuck| stuck.n), Some(n));
     let plan = plan.expect("a plan");
-    let (_, stop) = stuck::outlook(ledger, id, &found, &plan, false);
+    let (_, stop) = stuck::outlook(&at, &found, &plan);
     assert_eq!(stop, None, "event {n}: {:?}", plan.lines);
-    let by = operator();
-    let done = stuck::skip(ledger, id, (&found, plan), (token, false), (&by, "a test", 1)).await;
+    let wish = Skip {
+        n,
+        by: &operator(),
+        reason: "a test",
+    };
+    let done = stuck::skip(&at, &found, plan, &wish, 1).await;
     done.unwrap_or_else(|error| panic!("event {n} is not skipped: {error}"));
     leases.release().await.expect("given back");
 }

@@ -149,7 +149,7 @@ pub async fn export_of(fixture: &JackpotFixture, events: Vec<Fields>) -> Story {
             .push(json!({"kind": "event", "n": event.n, "hash": "", "body": chain::body(&(&fields).into())}));
         let mut paid = 0;
         for (entry_id, claim) in claims(&event, &mut players) {
-            let receipt = story.receipt((&event, paid), &entry_id, &players[&claim.sequence], &claim);
+            let receipt = story.receipt(&event, paid, &entry_id, &players[&claim.sequence], &claim);
             paid += u64::from(receipt.is_some());
             story.lines.extend(receipt);
         }
@@ -199,7 +199,7 @@ impl Story {
         Jwks::new(self.keys.public())
     }
 
-    fn receipt(&self, (event, i): (&Event, u64), entry_id: &str, player: &PersonId, claim: &Claim) -> Option<Value> {
+    fn receipt(&self, event: &Event, i: u64, entry_id: &str, player: &PersonId, claim: &Claim) -> Option<Value> {
         let ClaimResult::Paid {
             tier,
             amount,
@@ -244,11 +244,11 @@ impl Story {
             );
             line["hash"] = json!(place.1.to_string());
         }
-        *self.lines.last_mut().expect("a head") = self.head(place);
+        *self.lines.last_mut().expect("a head") = self.head(place.0, place.1);
     }
 
-    fn head(&self, place: (u64, ChainHash)) -> Value {
-        let head = Head::sign(self.id.clone(), LEDGER, place, 0, &self.keys.current());
+    fn head(&self, n: u64, hash: ChainHash) -> Value {
+        let head = Head::sign(self.id.clone(), LEDGER, n, hash, 0, &self.keys.current());
         let mut line = serde_json::to_value(head).expect("JSON");
         line["kind"] = json!("head");
         line
@@ -258,7 +258,7 @@ impl Story {
     pub fn head_at(&self, n: u64) -> Head {
         let event = &self.lines[self.event(n)];
         let hash = ChainHash::parse(event["hash"].as_str().expect("a hash")).expect("a hash");
-        let mut line = self.head((n, hash));
+        let mut line = self.head(n, hash);
         line.as_object_mut().expect("an object").remove("kind");
         serde_json::from_value(line).expect("a head")
     }

@@ -76,8 +76,10 @@ impl Instance {
         let Place::Admitted { end_ms, .. } = now.seen.place else {
             panic!("{now:?}");
         };
-        let times = (now.now_ms, end_ms);
-        let pass = self.rooms.tokens.pass(id, &now.seen.user, now.seen.ticket, times);
+        let pass = self
+            .rooms
+            .tokens
+            .pass(id, &now.seen.user, now.seen.ticket, now.now_ms, end_ms);
         (now, pass)
     }
 
@@ -175,7 +177,7 @@ async fn a_pass_is_over_with_its_session_by_the_clock_of_redis() {
             instance
                 .rooms
                 .tokens
-                .pass(&id, &now.seen.user, now.seen.ticket, (now.now_ms, end_ms)),
+                .pass(&id, &now.seen.user, now.seen.ticket, now.now_ms, end_ms),
         )
     })
     .await;
@@ -231,8 +233,7 @@ async fn each_thing_that_is_wrong_is_told_apart() {
     );
     let keys = Arc::new(SigningKeys::load(KEY, Path::new("")).expect("a key"));
     let renamed = Tokens::new("another".to_owned(), keys, sql.clone());
-    let times = (now.now_ms, now.now_ms + 60_000);
-    let foreign = renamed.pass(&id, &ann, now.seen.ticket, times);
+    let foreign = renamed.pass(&id, &ann, now.seen.ticket, now.now_ms, now.now_ms + 60_000);
     assert_eq!(wrong(instance.check(&id, "ann", &foreign).await), NoPass::OtherIssuer);
 }
 
@@ -246,7 +247,7 @@ async fn the_keys_of_other_instances_come_from_the_ledger() {
     let (now, _) = instance.admit(&id, "ann").await;
     let stranger = Arc::new(SigningKeys::load(&"60".repeat(32), Path::new("")).expect("a key"));
     let tokens = Tokens::new("jackpot".to_owned(), Arc::clone(&stranger), sql.clone());
-    let pass = tokens.pass(&id, &now.seen.user, now.seen.ticket, (now.now_ms, now.now_ms + 60_000));
+    let pass = tokens.pass(&id, &now.seen.user, now.seen.ticket, now.now_ms, now.now_ms + 60_000);
     let refused = instance
         .check(&id, "ann", &pass)
         .await

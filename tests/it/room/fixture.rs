@@ -109,7 +109,7 @@ impl RoomFixture {
         let (seed, nonce) = (self.seed(), self.nonce.lock().expect("whole").clone());
         let orders = self.collected().await.items.into_iter();
         let orders: Vec<_> = orders.map(|(_, ticket)| (ticket, seed.order(ticket))).collect();
-        let reorder = scripts::reorder(&self.store, &self.keys, Mark::ZERO, (&nonce, 0), &orders);
+        let reorder = scripts::reorder(&self.store, &self.keys, Mark::ZERO, &nonce, 0, &orders);
         reorder.await.expect("a reply");
     }
 

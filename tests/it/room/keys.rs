@@ -41,8 +41,7 @@ async fn behind_a_frozen_database_those_with_an_unknown_key_are_answered_togethe
     let (now, pass) = instance.admit(&room, "ann").await;
     let stranger = Arc::new(SigningKeys::load(&"61".repeat(32), Path::new("")).expect("a key"));
     let tokens = Tokens::new("jackpot".to_owned(), stranger, sql.clone());
-    let times = (now.now_ms, now.now_ms + 60_000);
-    let forged = tokens.pass(&room, &now.seen.user, now.seen.ticket, times);
+    let forged = tokens.pass(&room, &now.seen.user, now.seen.ticket, now.now_ms, now.now_ms + 60_000);
     postgres.freeze();
     let checks = (0..20).map(|_| instance.check(&room, "ann", &forged));
     let answers = timeout(Duration::from_secs(8), join_all(checks)).await;
@@ -124,8 +123,10 @@ async fn a_new_key_is_honoured_though_strangers_ask_for_unknown_ones() {
     let pass_of = |digits: u8| {
         let keys = Arc::new(SigningKeys::load(&format!("{digits:02x}").repeat(32), Path::new("")).expect("a key"));
         let tokens = Tokens::new("jackpot".to_owned(), Arc::clone(&keys), sql.clone());
-        let times = (now.now_ms, now.now_ms + 60_000);
-        (keys, tokens.pass(&room, &now.seen.user, now.seen.ticket, times))
+        (
+            keys,
+            tokens.pass(&room, &now.seen.user, now.seen.ticket, now.now_ms, now.now_ms + 60_000),
+        )
     };
     let unknown = |result: Result<(), DoorError>| match result.expect_err("refused") {
         DoorError::Required(NoPass::NotOurs(error)) => assert_eq!(error, PassError::UnknownKey),

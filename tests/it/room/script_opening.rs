@@ -237,7 +237,7 @@ async fn nobody_comes_in_before_all_have_their_order() {
             .map(|seen| (seen.ticket, seed.order(seen.ticket)))
             .collect();
         let after = after as u64;
-        let done = scripts::reorder(&fixture.store, &fixture.keys, Mark::ZERO, (nonce, after), &orders).await;
+        let done = scripts::reorder(&fixture.store, &fixture.keys, Mark::ZERO, nonce, after, &orders).await;
         done.expect("a reply").1
     };
     let up_to = |ordered| Reordered::UpTo { ordered, to_order: 8 };

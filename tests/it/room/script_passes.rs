@@ -106,7 +106,7 @@ async fn end(fixture: &RoomFixture, token: &str, state: &RestoredState) -> Resul
         owner: "tester".to_owned(),
         request_id: "r".to_owned(),
     };
-    scripts::restore_end(&fixture.store, &fixture.keys, token, state, (&by, "a test")).await
+    scripts::restore_end(&fixture.store, &fixture.keys, token, state, &by, "a test").await
 }
 
 #[tokio::test]

@@ -47,10 +47,8 @@ async fn a_run_that_does_not_add_up_is_violated() {
         .violated(
             &service,
             "--coupon shared --users 1000 --stock 900 --connections 8",
-            (
-                "/v1/coupons/shared/issues",
-                json!({"request_id": "other", "user_id": "somebody"}),
-            ),
+            "/v1/coupons/shared/issues",
+            json!({"request_id": "other", "user_id": "somebody"}),
             &["counts", "ledger"],
         )
         .await;

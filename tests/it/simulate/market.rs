@@ -85,12 +85,7 @@ async fn a_day_that_does_not_add_up_is_violated() {
     let entry = json!({"entry_id": "other", "player_id": "somebody", "stake": 100});
     let path = "/v1/jackpots/network/entries";
     MARKET
-        .violated(
-            &service,
-            "",
-            (path, entry),
-            &["sequence", "contributions", "events-out"],
-        )
+        .violated(&service, "", path, entry, &["sequence", "contributions", "events-out"])
         .await;
     for id in ["mini", "network"] {
         let ended = service.get(&format!("/v1/jackpots/{id}")).await;

@@ -85,7 +85,8 @@ async fn a_run_that_does_not_add_up_is_violated() {
         &service,
         "--room-id shared --users 400 --capacity 200 --connections 8 --stay-ms 0 --session-s 3 --waiting-timeout-s 3 \
          --renew 0 --die 0 --abandon 0 --late 0",
-        ("/v1/rooms/shared/tickets", json!({"user_id": "somebody"})),
+        "/v1/rooms/shared/tickets",
+        json!({"user_id": "somebody"}),
         &["counts"],
     )
     .await;

@@ -93,7 +93,7 @@ impl Scenario {
 
     /// Runs it on a service until another client makes a call that creates something. Each of these rules must be
     /// violated.
-    pub async fn violated(&self, service: &Service, line: &str, (path, body): (&str, Value), rules: &[&str]) {
+    pub async fn violated(&self, service: &Service, line: &str, path: &str, body: Value, rules: &[&str]) {
         let directory = tempfile::tempdir().expect("a directory");
         let line = format!("--url {} --key {} {line}", service.url(""), service.operator_key());
         let run = self

@@ -196,34 +196,31 @@ async fn a_call_with_too_few_arguments_or_a_status_that_there_is_not_ends_before
     let opened = named.as_str();
     assert_argument(
         &coupon,
-        ("coupon", "coupon_serve"),
+        "coupon",
+        "coupon_serve",
         &["1", "token", "5", "take", "1", "2", "id"],
         "requests",
     )
     .await;
-    assert_argument(&coupon, ("coupon", "coupon_status"), &["1", opened], "status").await;
+    assert_argument(&coupon, "coupon", "coupon_status", &["1", opened], "status").await;
     assert_argument(
         &room,
-        ("room", "room_visit"),
+        "room",
+        "room_visit",
         &["1", "0", "0", "1000", "", "j", "ticket"],
         "visits",
     )
     .await;
-    assert_argument(
-        &room,
-        ("room", "room_join"),
-        &["1", "0", "0", "1000", "", "k"],
-        "visits",
-    )
-    .await;
-    assert_argument(&room, ("room", "room_status"), &["1", opened], "status").await;
-    assert_argument(&room, ("room", "room_status"), &["1", ""], "wanted").await;
-    assert_argument(&coupon, ("coupon", "coupon_define"), &["1", ""], "stock").await;
+    assert_argument(&room, "room", "room_join", &["1", "0", "0", "1000", "", "k"], "visits").await;
+    assert_argument(&room, "room", "room_status", &["1", opened], "status").await;
+    assert_argument(&room, "room", "room_status", &["1", ""], "wanted").await;
+    assert_argument(&coupon, "coupon", "coupon_define", &["1", ""], "stock").await;
 }
 
 async fn assert_argument<C: Capability>(
     fixture: &Fixture<C>,
-    (room, name): (&str, &str),
+    room: &str,
+    name: &str,
     arguments: &[&str],
     argument: &str,
 ) {

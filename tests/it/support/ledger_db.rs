@@ -36,7 +36,7 @@ macro_rules! on_both_databases {
 pub(crate) use on_both_databases;
 
 /// The statement that adds a stream at event `n`, read by nobody.
-pub fn stream_row((kind, id): (&str, &str), (n, hash): (u64, &str)) -> String {
+pub fn stream_row(kind: &str, id: &str, n: u64, hash: &str) -> String {
     format!(
         "INSERT INTO streams (kind, id, n, hash, stream_id, restores, books, status, stopped, indexed_n, holder, lease_token) \
          VALUES ('{kind}', '{id}', {n}, '{hash}', '0-0', 0, '', '', '', {n}, '', 0)"

@@ -30,10 +30,16 @@ pub struct ExpectedReturn {
 }
 
 impl ExpectedReturn {
-    /// By a definition that was checked. `stakes`: the smallest and the largest.
+    /// By a definition that was checked.
     #[must_use]
-    pub fn of(contribution: Contribution, tiers: &[Tier], odds: &OddsTable, stakes: (Minor, Minor)) -> Self {
-        let stake = odds.per_stake.or_else(|| only_stake(stakes));
+    pub fn of(
+        contribution: Contribution,
+        tiers: &[Tier],
+        odds: &OddsTable,
+        min_stake: Minor,
+        max_stake: Minor,
+    ) -> Self {
+        let stake = odds.per_stake.or_else(|| only_stake(min_stake, max_stake));
         let pool = match (stake, contribution) {
             (Some(stake), _) => Some(added(contribution, tiers, stake) / u128::from(stake.get())),
             // A rate adds the same part of each stake.
@@ -54,7 +60,7 @@ fn shown(ppm: u128) -> Option<u64> {
 }
 
 /// The one stake that is allowed.
-fn only_stake((min, max): (Minor, Minor)) -> Option<Minor> {
+fn only_stake(min: Minor, max: Minor) -> Option<Minor> {
     (min == max && min > Minor::ZERO).then_some(min)
 }
 
@@ -105,8 +111,8 @@ mod tests {
 
     fn returned(change: &Value) -> (Option<u64>, Option<u64>) {
         let document = document(change);
-        let stakes = (document.min_stake(), document.max_stake());
-        let found = ExpectedReturn::of(document.contribution, &document.tiers, &document.odds, stakes);
+        let (min, max) = (document.min_stake(), document.max_stake());
+        let found = ExpectedReturn::of(document.contribution, &document.tiers, &document.odds, min, max);
         (found.pool, found.fixed)
     }
 

@@ -314,7 +314,7 @@ impl Standing {
 
     /// What this wish leads to. The caller has looked for the settlement id of a report before: a known one decides first.
     /// The script looks who set the limit. `key`, `owner`: of who asks.
-    pub fn decide(&self, wish: &Wish, (key, owner): (&str, &str)) -> Result<Decision, Refusal> {
+    pub fn decide(&self, wish: &Wish, key: &str, owner: &str) -> Result<Decision, Refusal> {
         match wish {
             Wish::Approve => self.approve(key, owner),
             Wish::Report(attempt) => self.report(attempt, owner),

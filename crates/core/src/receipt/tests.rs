@@ -49,7 +49,8 @@ fn head() -> Head {
     Head::sign(
         id("spring"),
         "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10",
-        (0, chain),
+        0,
+        chain,
         1_795_243_503_000,
         &key(),
     )

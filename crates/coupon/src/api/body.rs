@@ -107,7 +107,10 @@ impl IssueBody {
             },
             State::AlreadyIssued { at_ms, .. } => Self {
                 decided_at: Some(rfc3339(at_ms)),
-                issue: request.first.and_then(first).map(Box::new),
+                issue: request
+                    .first
+                    .and_then(|(request_id, record)| first(request_id, record))
+                    .map(Box::new),
                 ..body
             },
             State::OutOfStock { at_ms } | State::NotOpen { at_ms } | State::Closed { at_ms } => Self {
@@ -140,7 +143,7 @@ impl IssueBody {
 
 /// The first issue of a user who has reached the limit, as it was made. A refusal says the same for ever, even if that
 /// issue is voided or redeemed later.
-pub(super) fn first((request_id, record): (String, Record)) -> Option<IssueBody> {
+pub(super) fn first(request_id: String, record: Record) -> Option<IssueBody> {
     let issue = record.state.unit()?;
     let body = IssueBody {
         result: "issued",

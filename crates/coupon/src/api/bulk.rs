@@ -116,7 +116,8 @@ pub(crate) async fn post(
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
     request_id: RequestId,
-    (api, web): (Data<Api>, Data<Web>),
+    api: Data<Api>,
+    web: Data<Web>,
     payload: Payload,
 ) -> Result<HttpResponse, Problem> {
     check_head(&request, api.max_bulk_bytes)?;

@@ -75,7 +75,8 @@ pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
     head: HttpRequest,
-    (api, web): (Data<Api>, Data<Web>),
+    api: Data<Api>,
+    web: Data<Web>,
     Body(wish): Body<IssueWish>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), wish.request_id.shared());
@@ -134,9 +135,11 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
         State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
         // Repeats the first answer, even for a unit that was voided or redeemed since. GET shows that.
         State::Issued(_) | State::Voided(..) | State::Redeemed(..) => {
-            HttpResponse::Ok().json(first((request.request_id, request.record)))
+            HttpResponse::Ok().json(first(request.request_id, request.record))
         }
-        State::AlreadyIssued { .. } => already_issued(&request.first.and_then(first)),
+        State::AlreadyIssued { .. } => {
+            already_issued(&request.first.and_then(|(request_id, record)| first(request_id, record)))
+        }
         State::OutOfStock { .. } => out_of_stock().into_response(),
         State::NotOpen { .. } => {
             not_open("the coupon is not issued at this time; this is final for the request").into_response()

@@ -40,7 +40,7 @@ pub(crate) async fn pause(
     api: Data<Api>,
     Body(body): Body<CouponReason>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Paused, body, (&caller, &request_id)).await
+    set(&api, &id, Status::Paused, body, &caller, &request_id).await
 }
 
 /// Takes requests again, and serves those in the queue. A repeat changes nothing.
@@ -55,7 +55,7 @@ pub(crate) async fn resume(
     api: Data<Api>,
     Body(body): Body<CouponReason>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Open, body, (&caller, &request_id)).await
+    set(&api, &id, Status::Open, body, &caller, &request_id).await
 }
 
 /// Ends the coupon for good: it takes no new requests, and those in the queue are refused with `coupon-closed`. Units that
@@ -71,7 +71,7 @@ pub(crate) async fn close(
     api: Data<Api>,
     Body(body): Body<CouponReason>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Closed, body, (&caller, &request_id)).await
+    set(&api, &id, Status::Closed, body, &caller, &request_id).await
 }
 
 async fn set(
@@ -79,7 +79,8 @@ async fn set(
     id: &Id,
     wanted: Status,
     body: CouponReason,
-    (caller, request_id): (&Caller, &RequestId),
+    caller: &Caller,
+    request_id: &RequestId,
 ) -> Result<HttpResponse, Problem> {
     let by = operator(caller, request_id);
     api.coupons

@@ -74,7 +74,7 @@ pub(crate) async fn list(
             Ok(page)
         }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }
 
 impl Record for IssueRow {

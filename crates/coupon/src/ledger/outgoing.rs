@@ -43,7 +43,7 @@ impl Tells for Coupons {
                     sequence,
                     ..
                 } => {
-                    let unit = wanted_unit(sql, id, (request, user, *sequence), wants(VOIDED)).await?;
+                    let unit = wanted_unit(sql, id, request, user, *sequence, wants(VOIDED)).await?;
                     teller.add(VOIDED, || voided(unit, event.at_ms));
                 }
                 Kind::Redeem {
@@ -58,7 +58,7 @@ impl Tells for Coupons {
                         redemption: redemption.clone(),
                         reference: reference.clone(),
                     };
-                    let unit = wanted_unit(sql, id, (request, user, *sequence), wants(REDEEMED)).await?;
+                    let unit = wanted_unit(sql, id, request, user, *sequence, wants(REDEEMED)).await?;
                     teller.add(REDEEMED, || redeemed(unit, &used));
                 }
                 Kind::Status(change) => teller.suspended(change.after == Status::Suspended, &fields),
@@ -68,12 +68,11 @@ impl Tells for Coupons {
                         teller.add(ISSUED, || issue);
                     }
                     for (sequence, (request, user)) in &skipped.carried.voided {
-                        let unit = wanted_unit(sql, id, (request, user, *sequence), wants(VOIDED)).await?;
+                        let unit = wanted_unit(sql, id, request, user, *sequence, wants(VOIDED)).await?;
                         teller.add(VOIDED, || voided(unit, event.at_ms));
                     }
                     for (sequence, used) in &skipped.carried.redeemed {
-                        let of = (used.request.as_str(), &used.user, *sequence);
-                        let unit = wanted_unit(sql, id, of, wants(REDEEMED)).await?;
+                        let unit = wanted_unit(sql, id, &used.request, &used.user, *sequence, wants(REDEEMED)).await?;
                         teller.add(REDEEMED, || redeemed(unit, &used.redemption));
                     }
                     teller.step(&fields);
@@ -124,7 +123,9 @@ fn redeemed(mut unit: Value, redemption: &Redemption) -> Value {
 async fn wanted_unit(
     sql: &AtHome,
     id: &Id,
-    (request, user, sequence): (&str, &PersonId, u64),
+    request: &str,
+    user: &PersonId,
+    sequence: u64,
     is_wanted: bool,
 ) -> Result<Value, TellError> {
     let mut unit = json!({"request_id": request, "user_id": user, "sequence": sequence});

@@ -66,7 +66,7 @@ pub(super) async fn restore(
     };
     let mut state = state(coupon, &books, status, writer.finish().await?)?;
     state.restores = replace.restores_before(state.restores);
-    let end = scripts::restore_end(&restorer.store, &keys, &token, &state, (by, reason)).await?;
+    let end = scripts::restore_end(&restorer.store, &keys, &token, &state, by, reason).await?;
     Ok(Restored {
         mark: ended(end)?,
         records,

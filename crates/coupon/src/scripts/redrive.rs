@@ -25,7 +25,8 @@ pub async fn redrive(
     keys: &CouponKeys,
     known: Mark,
     request_id: &str,
-    (who, by_request): (&str, &str),
+    who: &str,
+    by_request: &str,
 ) -> Result<(Mark, Redriven), ScriptError> {
     let call = call(&REDRIVE, keys, known).arg(request_id).arg(who).arg(by_request);
     let reply = run(store, &REDRIVE, call, known).await?;

@@ -117,7 +117,8 @@ pub async fn restore_end(
     keys: &CouponKeys,
     token: &str,
     state: &RestoredState,
-    (by, reason): (&Operator, &str),
+    by: &Operator,
+    reason: &str,
 ) -> Result<RestoreEnded, ScriptError> {
     let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
     let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);

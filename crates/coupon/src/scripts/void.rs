@@ -27,7 +27,8 @@ pub async fn void(
     keys: &CouponKeys,
     known: Mark,
     request_id: &str,
-    (who, by_request): (&str, &str),
+    who: &str,
+    by_request: &str,
 ) -> Result<(Mark, Voided), ScriptError> {
     let call = call(&VOID, keys, known).arg(request_id).arg(who).arg(by_request);
     let reply = run(store, &VOID, call, known).await?;

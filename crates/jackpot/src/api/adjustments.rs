@@ -178,7 +178,7 @@ pub(crate) async fn withdraw(
 ) -> Result<HttpResponse, Problem> {
     let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
     let of = Leaving::Adjustment(adjustment_id.clone());
-    api.operate.withdraw(&api.sql, &id, of, (&reason, &by)).await?;
+    api.operate.withdraw(&api.sql, &id, of, &reason, &by).await?;
     shown(&api, &id, adjustment_id).await
 }
 

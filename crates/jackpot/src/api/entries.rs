@@ -218,7 +218,8 @@ pub(crate) struct AttemptBody {
 pub(crate) async fn post(
     auth::Play(caller): auth::Play,
     PathOf(id): PathOf<Id>,
-    (api, pass): (Data<Api>, RoomPass),
+    api: Data<Api>,
+    pass: RoomPass,
     Body(body): Body<EntryBody>,
 ) -> Result<HttpResponse, Problem> {
     request::entry(id.shared(), body.entry_id.shared());

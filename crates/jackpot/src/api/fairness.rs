@@ -323,7 +323,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(id: Id, epochs: Vec<EpochBody>, cycles: CyclePage, (restores, cycle_changes): (u64, u64)) -> Self {
+    fn new(id: Id, epochs: Vec<EpochBody>, cycles: CyclePage, restores: u64, cycle_changes: u64) -> Self {
         let pages = epochs.len().div_ceil(PAGE);
         Self {
             id,
@@ -454,7 +454,7 @@ async fn newer_cycles(api: &Api, id: &Id, open: Vec<CycleRow>) -> Result<Vec<Cyc
 
 async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
     let instance = api.operate.views.registry.known(id);
-    let before = (instance.mark().restores(), instance.cycle_changes());
+    let (restores, cycle_changes) = (instance.mark().restores(), instance.cycle_changes());
     let redis = api.operate.epochs(id).await;
     let known = match kept::epochs(&api.sql, id).await {
         Ok(known) => known,
@@ -503,7 +503,8 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
         id.clone(),
         epochs.into_values().map(body).collect(),
         cycles,
-        before,
+        restores,
+        cycle_changes,
     ))
 }
 
@@ -522,12 +523,7 @@ mod tests {
             seed: None,
         };
         let id = Id::parse("spring").expect("an id");
-        Shown::new(
-            id,
-            numbers.into_iter().map(body).collect(),
-            CyclePage::default(),
-            (0, 0),
-        )
+        Shown::new(id, numbers.into_iter().map(body).collect(), CyclePage::default(), 0, 0)
     }
 
     fn after(epoch: u64) -> Cursor {

@@ -310,9 +310,8 @@ pub(crate) async fn stream(
         may_read.as_ref().map_err(Clone::clone)?;
     }
     let place = web.open_stream_for(has_key, &peer)?;
-    let caller = (may_read.is_ok(), key_end);
     Ok(api
         .meters
         .readings
-        .stream(&id, now, caller, (web.stopping.clone(), place)))
+        .stream(&id, now, may_read.is_ok(), key_end, web.stopping.clone(), place))
 }

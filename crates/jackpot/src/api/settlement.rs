@@ -53,7 +53,8 @@ impl Described for FailBody {}
 
 /// Takes the step, and answers with the row of the list.
 async fn step(
-    (caller, request_id): (&Caller, &RequestId),
+    caller: &Caller,
+    request_id: &RequestId,
     payout_id: &str,
     api: &Api,
     asked: Asked,
@@ -88,7 +89,7 @@ pub(crate) async fn approve(
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Approve { reason };
-    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
+    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
 }
 
 /// Says that the winner has the money, once per `settlement_id`. A repeat answers with the payout as it is now.
@@ -110,7 +111,7 @@ pub(crate) async fn settle(
         settlement_id: body.settlement_id,
         reference: body.reference.into_string(),
     };
-    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
+    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
 }
 
 /// Says that an attempt to pay the winner failed, once per `settlement_id`. The payout can be settled later.
@@ -131,7 +132,7 @@ pub(crate) async fn fail(
         settlement_id: body.settlement_id,
         reason: body.reason.into_string(),
     };
-    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
+    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
 }
 
 /// Asks to take a payout back, or takes it back when another owner has asked.
@@ -153,7 +154,7 @@ pub(crate) async fn void(
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Void { reason };
-    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
+    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
 }
 
 /// Withdraws the request to take a payout back: it is again where it was before.
@@ -173,7 +174,7 @@ pub(crate) async fn withdraw(
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Withdraw { reason };
-    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
+    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
 }
 
 /// The terms of payouts that are in force.

@@ -122,7 +122,8 @@ pub(crate) struct PlayItem<'a> {
         (status = 422, description = "`invalid-request`: nothing was taken. In an item: `currency-mismatch`, `entry-id-reused`, `invalid-request`, `amount-too-large`", body = ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     PlayFiltered(caller): PlayFiltered,
-    (api, passes): (Data<Api>, RoomPasses),
+    api: Data<Api>,
+    passes: RoomPasses,
     Body(body): Body<PlayBody>,
 ) -> Result<HttpResponse, Problem> {
     let jackpots = &body.jackpots.0;

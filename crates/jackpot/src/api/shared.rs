@@ -224,8 +224,10 @@ impl<S: Streamed> Readings<S> {
         self: &Arc<Self>,
         id: &Id,
         now: S::Value,
-        (may_read, key_end): (bool, KeyEnd),
-        (stopping, place): (Stopping, P),
+        may_read: bool,
+        key_end: KeyEnd,
+        stopping: Stopping,
+        place: P,
     ) -> HttpResponse {
         let mut latest = self.listen(id, &now);
         let (readings, id) = (Arc::clone(self), id.clone());

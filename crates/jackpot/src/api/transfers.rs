@@ -163,7 +163,7 @@ pub(crate) async fn withdraw(
 ) -> Result<HttpResponse, Problem> {
     let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
     let of = Leaving::Transfer(transfer_id.clone());
-    api.operate.withdraw(&api.sql, &id, of.clone(), (&reason, &by)).await?;
+    api.operate.withdraw(&api.sql, &id, of.clone(), &reason, &by).await?;
     let row = api.queries.transfer(&id, &transfer_id).await?;
     let row = row.ok_or_else(|| PlayError::from(LeavingError::NotInLedger(of)))?;
     Ok(HttpResponse::Ok().json(row))

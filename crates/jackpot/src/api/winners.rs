@@ -249,8 +249,11 @@ pub(crate) async fn stream(
     let (key_end, has_key) = (caller.end(), caller.has_key());
     let (now, may_read) = api.winners.for_caller(caller, &id).await?;
     let place = web.open_stream_for(has_key, &peer)?;
-    let until = (web.stopping.clone(), place);
-    Ok(api.winners.readings.stream(&id, now, (may_read, key_end), until))
+    let stopping = web.stopping.clone();
+    Ok(api
+        .winners
+        .readings
+        .stream(&id, now, may_read, key_end, stopping, place))
 }
 
 #[cfg(test)]

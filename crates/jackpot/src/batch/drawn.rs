@@ -78,14 +78,14 @@ impl Drawing<'_> {
             return Ok(());
         }
         self.segment.end_run()?;
-        let winner = self.winner(batch, i, (rank, ranks.as_ref()));
+        let winner = self.winner(batch, i, rank, ranks.as_ref());
         self.segment.add_single(stake, source, winner);
         Ok(())
     }
 
     /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it once,
     /// because a rank that refused once refuses again. `jackpot::steps` makes the same chain, one call after another.
-    fn winner(&mut self, batch: &Batch, i: usize, (first, ranks): (u32, Option<&Ranks>)) -> String {
+    fn winner(&mut self, batch: &Batch, i: usize, first: u32, ranks: Option<&Ranks>) -> String {
         let entries = &batch.entries;
         let (stake, odds) = (entries.stake(i), self.definition.odds().at(entries.stake(i)));
         let line = entries.line(i);

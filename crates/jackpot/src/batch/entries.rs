@@ -51,8 +51,8 @@ impl Entries {
         let mut entries = Self::empty();
         for sent in all {
             let seed = sent.client_seed.as_ref().map(ClientSeed::as_str);
-            let from = (sent.source.as_ref().map(Id::as_str), sent.ranks.as_ref());
-            entries.push(sent.player.as_str(), sent.stake, seed, from);
+            let source = sent.source.as_ref().map(Id::as_str);
+            entries.push(sent.player.as_str(), sent.stake, seed, source, sent.ranks.as_ref());
         }
         (1..=MAX_ENTRIES).contains(&all.len()).then_some(entries)
     }
@@ -67,13 +67,7 @@ impl Entries {
         }
     }
 
-    fn push(
-        &mut self,
-        player: &str,
-        stake: Minor,
-        seed: Option<&str>,
-        (source, ranks): (Option<&str>, Option<&Ranks>),
-    ) {
+    fn push(&mut self, player: &str, stake: Minor, seed: Option<&str>, source: Option<&str>, ranks: Option<&Ranks>) {
         let length = |text: &str| u8::try_from(text.len()).expect("an id has at most 128 characters");
         let offset = |at: usize| u32::try_from(at).expect("10,000 lines are far below 4 GiB");
         if !self.lines.is_empty() {
@@ -294,7 +288,7 @@ impl<'de> Visitor<'de> for List {
                     "ranks need a source_id: only an external source draws itself",
                 ));
             }
-            entries.push(&entry.player_id.0, entry.stake, seed, (source, entry.ranks.as_ref()));
+            entries.push(&entry.player_id.0, entry.stake, seed, source, entry.ranks.as_ref());
         }
         if entries.lines.is_empty() {
             return Err(wrong_count());

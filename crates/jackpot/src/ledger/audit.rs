@@ -18,7 +18,8 @@ pub fn action(
     jackpot: &Id,
     event: &Event,
     fields: &EventFields,
-    (before, after): (&Books, &Books),
+    before: &Books,
+    after: &Books,
     last_definition: &str,
 ) -> Option<Action> {
     let text = |name: &str| fields.get(name).unwrap_or_default();

@@ -20,21 +20,15 @@ pub(super) fn forget(forgotten: &mut Forgotten, id: &Id, event: Event) {
                 let entry = call.entry(claim.sequence);
                 let (entry_id, player) =
                     entry.map_or(("", ""), |(_, entry)| (&entry.entry_id, entry.sent.player.as_str()));
-                paid(forgotten, (id, &event.history), event.at_ms, (entry_id, player), &claim);
+                paid(forgotten, id, &event.history, event.at_ms, entry_id, player, &claim);
             }
         }
-        Kind::Claim { entry_id, claim } => paid(forgotten, (id, &event.history), event.at_ms, (&entry_id, ""), &claim),
+        Kind::Claim { entry_id, claim } => paid(forgotten, id, &event.history, event.at_ms, &entry_id, "", &claim),
         _ => {}
     }
 }
 
-fn paid(
-    forgotten: &mut Forgotten,
-    (id, history): (&Id, &str),
-    at_ms: i64,
-    (entry_id, player): (&str, &str),
-    claim: &Claim,
-) {
+fn paid(forgotten: &mut Forgotten, id: &Id, history: &str, at_ms: i64, entry_id: &str, player: &str, claim: &Claim) {
     if let ClaimResult::Paid { tier, amount, .. } = &claim.result {
         let to = if player.is_empty() {
             String::new()

@@ -108,7 +108,7 @@ impl Tells for Jackpots {
                     }
                     _ => Beside::Nothing,
                 };
-                known.tell(&mut teller, id, &fields, (event, beside))?;
+                known.tell(&mut teller, id, &fields, event, &beside)?;
                 told.push(teller.told(row, &fields));
             } else {
                 told.push(Told {
@@ -233,13 +233,13 @@ impl Known {
         let (mut receipts, mut begun) = (BTreeMap::new(), BTreeMap::new());
         if let (Some(first), Some(last)) = (orders.first(), orders.last()) {
             if [CREATED, HELD, DUE].iter().any(|kind| wants(kind)) {
-                let (id, range) = (id.clone(), (*first, *last));
-                let read = sql.ask(|sql| async move { payouts::receipts(&sql, &id, range).await });
+                let (id, first, last) = (id.clone(), *first, *last);
+                let read = sql.ask(|sql| async move { payouts::receipts(&sql, &id, first, last).await });
                 receipts = read.await?;
             }
             // Also where nobody wants them: they are numbered.
-            let (of, range) = (id.clone(), (*first, *last));
-            let read = sql.ask(|sql| async move { payouts::begun(&sql, &of, range).await });
+            let (of, first, last) = (id.clone(), *first, *last);
+            let read = sql.ask(|sql| async move { payouts::begun(&sql, &of, first, last).await });
             begun = read.await.map_err(|error| match error {
                 LedgerError::Sql(error) => TellError::Sql(error),
                 other => TellError::Damaged(format!("jackpot '{id}'"), other.to_string()),
@@ -262,7 +262,8 @@ impl Known {
         teller: &mut Teller<'_>,
         id: &Id,
         fields: &Fields<'_>,
-        (event, beside): (Event, Beside),
+        event: Event,
+        beside: &Beside,
     ) -> Result<(), TellError> {
         let orders = paid(&event.kind);
         let at = At {
@@ -288,12 +289,14 @@ impl Known {
             teller.try_add(CREATED, || receipt(order))?;
         }
         // After all receipts, whose ids are signed: they must not depend on whether payouts are tracked.
-        for (order, begun) in orders.iter().filter_map(|order| Some((order, self.begun.get(order)?))) {
-            let kind = if begun.0 == State::Held { HELD } else { DUE };
-            teller.try_add(kind, || Ok(ListedPayout::begun(receipt(order)?.clone(), begun.clone())))?;
+        for (order, (state, source)) in orders.iter().filter_map(|order| Some((order, self.begun.get(order)?))) {
+            let kind = if *state == State::Held { HELD } else { DUE };
+            teller.try_add(kind, || {
+                Ok(ListedPayout::begun(receipt(order)?.clone(), *state, source.clone()))
+            })?;
         }
         for fact in facts {
-            fact_told(teller, fields, &at, fact, &beside);
+            fact_told(teller, fields, &at, fact, beside);
         }
         for change in &cycles {
             cycle(teller, change, at.at_ms);
@@ -365,9 +368,7 @@ fn fact_told(teller: &mut Teller<'_>, fields: &Fields<'_>, at: &At<'_>, fact: Fa
                     Beside::Epoch(epoch) => *epoch,
                     _ => None,
                 };
-                teller.add(FINISHED, || {
-                    finished((at.jackpot, &entry_id, epoch), &at.history, &claim)
-                });
+                teller.add(FINISHED, || finished(at.jackpot, &entry_id, epoch, &at.history, &claim));
             }
         }
         Fact::Finished { entry_id, sequence } => teller.add(FINISHED, || {
@@ -483,7 +484,7 @@ fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {
     }
 }
 
-fn finished((id, entry_id, epoch): (&Id, &str, Option<u64>), history: &str, claim: &Claim) -> Value {
+fn finished(id: &Id, entry_id: &str, epoch: Option<u64>, history: &str, claim: &Claim) -> Value {
     let (mut tier, mut amount, mut payout, mut order, mut coupon) = (None, None, None, None, Value::Null);
     match &claim.result {
         ClaimResult::Paid {

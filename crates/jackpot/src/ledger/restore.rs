@@ -97,7 +97,7 @@ pub async fn restore(
         }),
     };
     loop {
-        match scripts::restore_end(&restorer.store, &keys, &token, &state, &begins, (by, reason)).await? {
+        match scripts::restore_end(&restorer.store, &keys, &token, &state, &begins, by, reason).await? {
             RestoreEnded::Early(ms) if ms <= LONGEST_WAIT_MS => tokio::time::sleep(Duration::from_millis(ms)).await,
             end => {
                 return Ok(Restored {

@@ -94,7 +94,7 @@ pub struct Rows(pub BTreeMap<(i64, i64), Ended>);
 
 impl Rows {
     /// An event at `next_ms` follows event `n` at `at_ms`, after which the pools hold what `pools` returns.
-    pub fn follow(&mut self, (n, at_ms): (u64, i64), next_ms: i64, pools: impl FnOnce() -> String) {
+    pub fn follow(&mut self, n: u64, at_ms: i64, next_ms: i64, pools: impl FnOnce() -> String) {
         if n == 0 || Step::Minute.of(at_ms) == Step::Minute.of(next_ms) {
             return;
         }
@@ -129,8 +129,8 @@ pub struct Follower {
 
 impl Follower {
     /// Adds the next event, by its postings.
-    pub fn follow(&mut self, (n, at_ms): (u64, i64), postings: Vec<Posting>, rows: &mut Rows) {
-        rows.follow((self.n, self.at_ms), at_ms, || text(&self.pools));
+    pub fn follow(&mut self, n: u64, at_ms: i64, postings: Vec<Posting>, rows: &mut Rows) {
+        rows.follow(self.n, self.at_ms, at_ms, || text(&self.pools));
         for posting in postings {
             if posting.account == Account::Pool {
                 *self.pools.entry(posting.tier).or_default() += posting.amount;
@@ -154,7 +154,8 @@ pub struct Last {
 #[must_use]
 pub fn points(
     step: Step,
-    (first, current): (i64, i64),
+    first: i64,
+    current: i64,
     base: i64,
     ended: impl IntoIterator<Item = (i64, i64)>,
     last: Last,
@@ -194,7 +195,7 @@ mod tests {
         let (mut rows, mut follower) = (Rows::default(), Follower::default());
         for (n, at) in (1..).zip(seconds) {
             let moved = postings::parse("grand c-1,p1").expect("postings");
-            follower.follow((n, at * 1_000 + 999), moved, &mut rows);
+            follower.follow(n, at * 1_000 + 999, moved, &mut rows);
         }
         (rows, follower)
     }
@@ -231,7 +232,7 @@ mod tests {
             pool: 9,
         };
         let ended = [(DAY + 60, 4), (DAY + 180, 6)];
-        let all = points(Step::Minute, (DAY, DAY + 420), 1, ended, last);
+        let all = points(Step::Minute, DAY, DAY + 420, 1, ended, last);
         let pools: Vec<_> = all.iter().map(|(_, pool)| *pool).collect();
         assert_eq!(pools, [1, 4, 4, 6, 6, 9, 9, 9]);
         assert_eq!(all[0].0, DAY);
@@ -239,7 +240,7 @@ mod tests {
             at_ms: (DAY + 600) * 1_000,
             ..last
         };
-        let all = points(Step::Minute, (DAY, DAY + 60), 1, [], early);
+        let all = points(Step::Minute, DAY, DAY + 60, 1, [], early);
         assert_eq!(
             all,
             [(DAY, 1), (DAY + 60, 9)],

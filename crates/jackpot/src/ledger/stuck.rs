@@ -81,7 +81,7 @@ impl Skips for Jackpots {
             lines: Vec::new(),
         };
         let records = held
-            .records(store, &JackpotKeys::new(id), (books.sequence + 1, last))
+            .records(store, &JackpotKeys::new(id), books.sequence + 1, last)
             .await?;
         let tables = Tables::read(ledger, id).await?;
         let mut carried = skip.records(store, &records).await?;
@@ -613,15 +613,15 @@ impl Skip<'_> {
                         .map(|own| own.delta)
                         .sum(),
                 };
-                add(&mut changes, &mut after, (&tier, meter), delta)?;
+                add(&mut changes, &mut after, &tier, meter, delta)?;
             }
             let made = -after.difference_micro();
             let (units, micro) = (made.div_euclid(1_000_000), made.rem_euclid(1_000_000));
             let whole = |amount: i128| {
                 i64::try_from(amount).map_err(|_| StuckError::Refused("an amount beyond all bounds".to_owned()))
             };
-            add(&mut changes, &mut after, (&tier, "skipped"), whole(units)?)?;
-            add(&mut changes, &mut after, (&tier, "skipped_micro"), whole(micro)?)?;
+            add(&mut changes, &mut after, &tier, "skipped", whole(units)?)?;
+            add(&mut changes, &mut after, &tier, "skipped_micro", whole(micro)?)?;
             if after != Meters::default() || books.meters.contains_key(&tier) {
                 books.meters.insert(tier, after);
             }
@@ -706,7 +706,8 @@ impl Skip<'_> {
 fn add(
     changes: &mut Vec<MeterChange>,
     after: &mut Meters,
-    (tier, meter): (&Id, &str),
+    tier: &Id,
+    meter: &str,
     delta: i64,
 ) -> Result<(), StuckError> {
     if delta == 0 {

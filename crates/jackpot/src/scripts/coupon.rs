@@ -7,7 +7,7 @@ use jackpot_core::jackpot::record::Reason;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;
 
-use super::finish::{Finished, finished};
+use super::finish::{Drawn, Finished, finished};
 use super::{COUPON, Fence, ScriptError, fenced, pools, run_here, settling_keys};
 
 /// A coupon's answer to an entry's request.
@@ -29,14 +29,15 @@ pub async fn record_coupon(
     keys: &JackpotKeys,
     fence: &Fence,
     tiers: &[Tier],
-    (entry_id, attempt, rank): (&str, u32, u32),
-    (coupon_id, granted): (&Id, &Granted),
+    drawn: Drawn<'_>,
+    coupon_id: &Id,
+    granted: &Granted,
 ) -> Result<Finished, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let call = fenced(&COUPON, &settling_keys(keys, &pools), fence)
-        .arg(entry_id)
-        .arg(attempt)
-        .arg(rank)
+        .arg(drawn.entry_id)
+        .arg(drawn.attempt)
+        .arg(drawn.rank)
         .arg(coupon_id.as_str());
     let call = match granted {
         Granted::Issued { sequence, code } => call.arg("issued").arg(sequence).arg(code),

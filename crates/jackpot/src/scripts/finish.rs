@@ -31,20 +31,28 @@ pub struct Finished {
     pub done_now: bool,
 }
 
+/// What an attempt of an entry drew.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a> {
+    pub entry_id: &'a str,
+    pub attempt: u32,
+    pub rank: u32,
+}
+
 /// Claims the prize that an attempt of a pending entry drew. `tiers`: of the definition in the fence.
 pub async fn claim(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
     tiers: &[Tier],
-    (entry_id, attempt, rank): (&str, u32, u32),
+    drawn: Drawn<'_>,
     prize: &MoneyPrize,
 ) -> Result<Finished, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let call = fenced(&CLAIM, &settling_keys(keys, &pools), fence)
-        .arg(entry_id)
-        .arg(attempt)
-        .arg(rank)
+        .arg(drawn.entry_id)
+        .arg(drawn.attempt)
+        .arg(drawn.rank)
         .arg(money_text(prize))
         .arg(&fence.prepared);
     finished(&run_here(store, &CLAIM, call, fence.known).await?.fenced()?)
@@ -56,7 +64,8 @@ pub async fn finish(
     keys: &JackpotKeys,
     fence: &Fence,
     tiers: &[Tier],
-    (entry_id, attempt): (&str, u32),
+    entry_id: &str,
+    attempt: u32,
 ) -> Result<Finished, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let call = fenced(&FINISH, &settling_keys(keys, &pools), fence)

@@ -42,7 +42,7 @@ pub use enter::{
 };
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use enter_expected::{ExpectedCall, enter_expected};
-pub use finish::{Finished, claim, finish};
+pub use finish::{Drawn, Finished, claim, finish};
 pub use jackpot_kernel::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use lookup::{Found, lookup};
 use made::MADE;
@@ -53,8 +53,8 @@ pub use reverse::{Cancel, Cancelled, MAX_EARLY, Reverse, Reversed, cancel, rever
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
 pub use settle::{Settle, Stepped, settle};
 pub use transfer::{
-    Expect, Expected, Give, Given, Holds, Received, Released, transfer_expect, transfer_give, transfer_receive,
-    transfer_release,
+    Expect, Expected, Give, Given, Holds, Incoming, Received, Released, transfer_expect, transfer_give,
+    transfer_receive, transfer_release,
 };
 pub use withdraw::{Withdrawn, withdraw};
 

@@ -223,7 +223,9 @@ pub async fn pending(
     store: &Store,
     keys: &JackpotKeys,
     known: Mark,
-    (after, age_ms, limit): (u64, u64, usize),
+    after: u64,
+    age_ms: u64,
+    limit: usize,
 ) -> Result<PendingPage, ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
     let call = fixed

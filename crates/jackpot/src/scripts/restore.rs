@@ -165,7 +165,7 @@ pub async fn restore_records(
     pairs: &[(String, String)],
 ) -> Result<bool, ScriptError> {
     let key = part.key(keys);
-    restore::restore_records(store, (&keys.state, key), token, part.is_sorted(), pairs).await
+    restore::restore_records(store, &keys.state, key, token, part.is_sorted(), pairs).await
 }
 
 /// The new history and epoch of a restore. So lost events cannot be taken for later ones.
@@ -191,7 +191,8 @@ pub async fn restore_end(
     token: &str,
     state: &RestoredState,
     begins: &Begins,
-    (by, reason): (&Operator, &str),
+    by: &Operator,
+    reason: &str,
 ) -> Result<RestoreEnded, ScriptError> {
     let tiers = state.tiers();
     let meter = |tier: &Id, name: &str| state.meters.get(&format!("{tier}:{name}")).copied().unwrap_or_default();

@@ -253,21 +253,31 @@ pub async fn transfer_give(
     Ok((reply.mark(), given))
 }
 
-/// Puts the money of a transfer into its tiers, once. The caller has read `parts` in the ledger.
+/// The money of a transfer, as its target receives it.
+#[derive(Debug, Clone, Copy)]
+pub struct Incoming<'a> {
+    pub source: &'a Id,
+    pub transfer_id: &'a Id,
+    /// Of `parts`.
+    pub digest: &'a str,
+    /// As the ledger has them.
+    pub parts: &'a str,
+}
+
+/// Puts the money of a transfer into its tiers, once.
 pub async fn transfer_receive(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
     tiers: &[Tier],
-    (source, transfer_id): (&Id, &Id),
-    (digest, parts): (&str, &str),
+    incoming: Incoming<'_>,
 ) -> Result<(Mark, Received), ScriptError> {
     let fixed = [keys.state.as_str(), &keys.adjustments, &keys.events];
     let call = with_pools(&TRANSFER_RECEIVE, keys, fixed, tiers, fence)
-        .arg(source.as_str())
-        .arg(transfer_id.as_str())
-        .arg(digest)
-        .arg(parts);
+        .arg(incoming.source.as_str())
+        .arg(incoming.transfer_id.as_str())
+        .arg(incoming.digest)
+        .arg(incoming.parts);
     let reply = run(store, &TRANSFER_RECEIVE, call, fence.known).await?.fenced()?;
     let received = match reply.code() {
         "ok" => Received::Done(true),
@@ -294,7 +304,9 @@ pub async fn transfer_release(
     keys: &JackpotKeys,
     fence: &Fence,
     tiers: &[Tier],
-    (source, transfer_id, digest): (&Id, &Id, &str),
+    source: &Id,
+    transfer_id: &Id,
+    digest: &str,
 ) -> Result<(Mark, Released), ScriptError> {
     let fixed = [keys.state.as_str(), &keys.adjustments, &keys.events];
     let call = with_pools(&TRANSFER_RELEASE, keys, fixed, tiers, fence)

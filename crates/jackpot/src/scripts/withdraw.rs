@@ -26,7 +26,8 @@ pub async fn withdraw(
     keys: &JackpotKeys,
     fence: &Fence,
     of: &Leaving,
-    (reason, by): (&str, &Operator),
+    reason: &str,
+    by: &Operator,
 ) -> Result<(Mark, Withdrawn), ScriptError> {
     let all = [&*keys.state, &keys.adjustments, &keys.events];
     let (adjustment, transfer) = match of {

@@ -22,7 +22,7 @@ use super::error::PlayError;
 use super::leaving::{LeavingError, in_ledger, same_owner};
 use super::ledger::queries::transfers::TransferState;
 use super::operate::Operate;
-use super::scripts::{self, Expect, Expected, Give, Given, Holds, Received, Released};
+use super::scripts::{self, Expect, Expected, Give, Given, Holds, Incoming, Received, Released};
 use super::view::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::sql::Sql;
@@ -138,10 +138,7 @@ impl Operate {
         }
         let is_done = match wait(sql, source, &wish.transfer_id).await {
             Some(InTransit::Done) => true,
-            Some(InTransit::Parts(parts)) => self
-                .receive(&wish.to, (source, &wish.transfer_id), &parts)
-                .await
-                .is_ok(),
+            Some(InTransit::Parts(parts)) => self.receive(&wish.to, source, &wish.transfer_id, &parts).await.is_ok(),
             None => false,
         };
         let state = if is_done {
@@ -259,10 +256,15 @@ impl Operate {
     }
 
     /// Lets the target receive what the ledger has in transit. A repeat changes nothing. Returns whether this call did it.
-    pub async fn receive(&self, to: &Id, transfer: (&Id, &Id), parts: &str) -> Result<bool, PlayError> {
-        let received = self.try_receive(to, transfer, parts).await;
+    pub async fn receive(&self, to: &Id, source: &Id, transfer_id: &Id, parts: &str) -> Result<bool, PlayError> {
+        let incoming = Incoming {
+            source,
+            transfer_id,
+            digest: &digest(parts),
+            parts,
+        };
+        let received = self.try_receive(to, incoming).await;
         let (_, received) = self.stop_if_damaged(to, received).await?;
-        let (source, transfer_id) = transfer;
         match received {
             Received::Done(now) => {
                 if now {
@@ -274,13 +276,12 @@ impl Operate {
         }
     }
 
-    async fn try_receive(&self, to: &Id, transfer: (&Id, &Id), parts: &str) -> Result<(Mark, Received), PlayError> {
-        let digest = digest(parts);
+    async fn try_receive(&self, to: &Id, incoming: Incoming<'_>) -> Result<(Mark, Received), PlayError> {
         let mut tries = Tries::begin(&*self.views, to).await?;
         loop {
             let (known, view) = (&tries.known, &tries.seen);
             let (store, fence, tiers) = (self.views.registry.store(), known.fence(view), view.definition.tiers());
-            let reply = scripts::transfer_receive(store, &known.keys, &fence, tiers, transfer, (&digest, parts)).await;
+            let reply = scripts::transfer_receive(store, &known.keys, &fence, tiers, incoming).await;
             if let Some(received) = tries.reply(reply).await? {
                 return Ok(received);
             }
@@ -291,15 +292,14 @@ impl Operate {
 impl Operate {
     /// Ends room in `to` that nobody uses. The caller has seen that its source gives nothing on account of it any more, if
     /// the room is old enough, which the script decides.
-    pub async fn release(&self, to: &Id, room: (&Id, &Id, &str)) -> Result<Released, PlayError> {
+    pub async fn release(&self, to: &Id, source: &Id, transfer_id: &Id, digest: &str) -> Result<Released, PlayError> {
         let mut tries = Tries::begin(&*self.views, to).await?;
         loop {
             let (known, view) = (&tries.known, &tries.seen);
             let (store, fence, tiers) = (self.views.registry.store(), known.fence(view), view.definition.tiers());
-            let reply = scripts::transfer_release(store, &known.keys, &fence, tiers, room).await;
+            let reply = scripts::transfer_release(store, &known.keys, &fence, tiers, source, transfer_id, digest).await;
             let reply = self.stop_if_damaged(to, tries.reply(reply).await).await?;
             if let Some((_, released)) = reply {
-                let (source, transfer_id, _) = room;
                 if released == Released::Now {
                     info!(jackpot_id = %to, %source, %transfer_id, "room of a transfer released");
                 }

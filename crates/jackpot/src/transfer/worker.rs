@@ -98,9 +98,9 @@ impl Transfers {
                 if away.contains(&node) {
                     continue;
                 }
-                match self.operate.receive(&to, (&source, &transfer_id), &parts).await {
+                match self.operate.receive(&to, &source, &transfer_id, &parts).await {
                     Ok(true) => {}
-                    Ok(false) => self.end((&source, &transfer_id), &to).await?,
+                    Ok(false) => self.end(&source, &transfer_id, &to).await?,
                     Err(error) => {
                         if error.is_unavailable() {
                             away.insert(node);
@@ -116,7 +116,7 @@ impl Transfers {
 
     /// Ends a row whose target has received and is in the ledger. The projector does that, unless it read the target's event
     /// before the source's: where the ledger was put back to an earlier state, or a skip made the row.
-    async fn end(&self, (source, transfer_id): (&Id, &Id), to: &Id) -> Result<(), sqlx::Error> {
+    async fn end(&self, source: &Id, transfer_id: &Id, to: &Id) -> Result<(), sqlx::Error> {
         let end = "UPDATE transfers SET done_ms = COALESCE((SELECT at_ms FROM adjustments WHERE jackpot_id = $1 AND \
                    adjustment_id = $2), 0) WHERE jackpot_id = $3 AND transfer_id = $4 AND done_ms = 0";
         let end = sqlx::query(end)
@@ -156,20 +156,20 @@ impl Transfers {
             );
             for row in &rows {
                 let (to, name): (String, String) = (row.try_get("jackpot_id")?, row.try_get("name")?);
-                if let (Ok(to), Some(room)) = (Id::parse(&to), transfer::of_room(&name)) {
+                if let (Ok(to), Some((source, transfer_id, digest))) = (Id::parse(&to), transfer::of_room(&name)) {
                     // One that fails holds up no other.
-                    let looked = self.room(&to, &name, (&room.0, &room.1, room.2)).await;
+                    let looked = self.room(&to, &name, &source, &transfer_id, digest).await;
                     failed = looked.err().or(failed);
                 }
             }
         }
     }
 
-    async fn room(&self, to: &Id, name: &str, room: (&Id, &Id, &str)) -> Result<(), RoomsError> {
-        if self.is_on_its_way(to, room).await? {
+    async fn room(&self, to: &Id, name: &str, source: &Id, transfer_id: &Id, digest: &str) -> Result<(), RoomsError> {
+        if self.is_on_its_way(to, source, transfer_id).await? {
             return Ok(());
         }
-        match self.operate.release(to, room).await {
+        match self.operate.release(to, source, transfer_id, digest).await {
             Ok(Released::Now | Released::Early) => Ok(()),
             // An earlier version took it, and wrote nothing of that.
             Ok(Released::Before) => {
@@ -183,7 +183,7 @@ impl Transfers {
 
     /// Whether the source has given to this jackpot what has not come in. The source's own record counts: the ledger may
     /// not have it yet. The ledger counts too: Redis may have lost the record.
-    async fn is_on_its_way(&self, to: &Id, (source, transfer_id, _): (&Id, &Id, &str)) -> Result<bool, RoomsError> {
+    async fn is_on_its_way(&self, to: &Id, source: &Id, transfer_id: &Id) -> Result<bool, RoomsError> {
         let keys = JackpotKeys::new(source);
         let given = cmd("HGET")
             .arg(&keys.adjustments)

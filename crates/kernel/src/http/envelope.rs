@@ -57,7 +57,9 @@ pub(super) fn wrap<B: MessageBody + 'static>(
         let result = match AssertUnwindSafe(answer(
             request,
             next,
-            (web.as_ref(), exchange.as_ref(), &route),
+            web.as_ref(),
+            exchange.as_ref(),
+            &route,
             asked.as_ref(),
             Moment::at(begun),
         ))
@@ -100,7 +102,9 @@ async fn preflight(asked: Option<&Asked>) -> Option<HttpResponse> {
 async fn answer<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
-    (web, exchange, route): (Option<&Data<Web>>, Option<&Exchange>, &str),
+    web: Option<&Data<Web>>,
+    exchange: Option<&Exchange>,
+    route: &str,
     asked: Option<&Asked>,
     now: Moment,
 ) -> Result<ServiceResponse<BoxBody>, Error> {

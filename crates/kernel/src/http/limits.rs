@@ -94,7 +94,7 @@ pub(super) fn begin(web: &Web, request: &ServiceRequest, route: &str, now: Momen
             ..Admitted::default()
         });
     };
-    let counted = count(web, request, &address, (route, sends_key), now);
+    let counted = count(web, request, &address, route, sends_key, now);
     let (limit, counted) = counted.unwrap_or((Limit::Public, Ok(None)));
     let rate = address.limits().public;
     let left = counted.map_err(|wait| refused(web, limit, rate, wait))?;
@@ -118,7 +118,8 @@ fn count(
     web: &Web,
     request: &ServiceRequest,
     address: &Address,
-    (route, sends_key): (&str, bool),
+    route: &str,
+    sends_key: bool,
     now: Moment,
 ) -> Option<(Limit, Counted)> {
     if sends_key {

@@ -40,7 +40,7 @@ pub async fn insert_rows(
     values: &[Value<'_>],
 ) -> Result<(), sqlx::Error> {
     let before = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
-    with_rows(tx, (&before, ""), columns.len(), values).await.map(drop)
+    with_rows(tx, &before, "", columns.len(), values).await.map(drop)
 }
 
 /// Inserts rows, or changes those whose key exists already: `on_conflict` says how. No two rows may have the same key.
@@ -56,7 +56,7 @@ pub async fn upsert_rows(
 ) -> Result<(), sqlx::Error> {
     let before = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
     let after = format!(" ON CONFLICT {on_conflict}");
-    with_rows(tx, (&before, &after), columns.len(), values).await.map(drop)
+    with_rows(tx, &before, &after, columns.len(), values).await.map(drop)
 }
 
 /// Changes rows of `table` by an `UPDATE` that reads `given`, a table with these columns: `set` and `which` are its parts.
@@ -74,13 +74,14 @@ pub async fn update_rows(
 ) -> Result<u64, sqlx::Error> {
     let before = format!("WITH given ({}) AS (VALUES ", columns.join(", "));
     let after = format!(") UPDATE {table} SET {set} FROM given WHERE {which}");
-    with_rows(tx, (&before, &after), columns.len(), values).await
+    with_rows(tx, &before, &after, columns.len(), values).await
 }
 
 /// Runs statements of some rows each: a text before the rows, and one after them.
 async fn with_rows(
     tx: &mut Tx<'_>,
-    around: (&str, &str),
+    before: &str,
+    after: &str,
     columns: usize,
     values: &[Value<'_>],
 ) -> Result<u64, sqlx::Error> {
@@ -92,10 +93,10 @@ async fn with_rows(
         if rest.len() < size {
             continue;
         }
-        let text = statement(around, &values[..columns], rows, numbered);
+        let text = statement(before, after, &values[..columns], rows, numbered);
         while rest.len() >= size {
-            let (chunk, after) = rest.split_at(size);
-            rest = after;
+            let (chunk, others) = rest.split_at(size);
+            rest = others;
             let query = sqlx::query_with(AssertSqlSafe(text.clone()), arguments(chunk)?);
             changed += query.execute(&mut **tx).await?.rows_affected();
         }
@@ -122,7 +123,7 @@ fn arguments(values: &[Value<'_>]) -> Result<AnyArguments, sqlx::Error> {
 
 /// `numbered`: placeholders `$1`, as PostgreSQL requires. SQLite treats these as names, and searches its list from the
 /// start for each value: with 128 rows of 8 columns a plain `?` is 5 times faster. `row`: any of the rows.
-fn statement((before, after): (&str, &str), row: &[Value<'_>], rows: usize, numbered: bool) -> String {
+fn statement(before: &str, after: &str, row: &[Value<'_>], rows: usize, numbered: bool) -> String {
     let mut text = before.to_owned();
     let mut number = 0;
     for i in 0..rows {
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn a_statement_has_a_place_for_each_value() {
         let row = [Value::Int(1), Value::Word("jackpot"), Value::Text("a")];
-        let of = |numbered| statement(("VALUES ", " RETURNING a"), &row, 2, numbered);
+        let of = |numbered| statement("VALUES ", " RETURNING a", &row, 2, numbered);
         assert_eq!(of(true), "VALUES ($1, 'jackpot', $2), ($3, 'jackpot', $4) RETURNING a");
         assert_eq!(of(false), "VALUES (?, 'jackpot', ?), (?, 'jackpot', ?) RETURNING a");
     }

@@ -130,8 +130,10 @@ impl Dispatcher {
             pause: FIRST_PAUSE,
         };
         if let Some((link, seen, failure)) = first {
-            self.note(failure, &request, &mut aim, (link, false, &seen), last)
-                .await?;
+            if let Err(verdict) = self.after(&failure, &mut aim, link, false, &seen).await {
+                return Err(failure.into_error(&verdict, &request.name()));
+            }
+            *last = Some(failure);
         }
         let mut applied: Option<Applied> = None;
         loop {
@@ -147,7 +149,7 @@ impl Dispatcher {
                 (None, _) => Err(Failure::NoOwner),
                 (Some(_), Some(was)) if request.is_at_once() => return Err(was.unconfirmed(&request)),
                 (Some(_), Some(was)) if was.history.is_some() => self.confirm(via, request, was, deadline).await,
-                (Some(link), _) => self.attempt((link, via), request, (aim.by, asking), deadline).await,
+                (Some(link), _) => self.attempt(link, via, request, aim.by, asking, deadline).await,
             };
             let failure = match tried {
                 Ok(Tried::Done(answer)) => return Ok(answer),
@@ -162,25 +164,11 @@ impl Dispatcher {
                 }
                 Err(failure) => failure,
             };
-            self.note(failure, &request, &mut aim, (link, asking, &seen), last)
-                .await?;
+            if let Err(verdict) = self.after(&failure, &mut aim, link, asking, &seen).await {
+                return Err(failure.into_error(&verdict, &request.name()));
+            }
+            *last = Some(failure);
         }
-    }
-
-    /// Prepares the attempt after this failure, or returns the error if there is none.
-    async fn note(
-        &self,
-        failure: Failure,
-        request: &Request<'_>,
-        aim: &mut Aim,
-        (link, asking, seen): (Option<Arc<Link>>, bool, &Seen),
-        last: &mut Option<Failure>,
-    ) -> Result<(), StoreError> {
-        if let Err(verdict) = self.after(&failure, aim, link, asking, seen).await {
-            return Err(failure.into_error(&verdict, &request.name()));
-        }
-        *last = Some(failure);
-        Ok(())
     }
 
     /// Prepares the next attempt, or returns why there is none.
@@ -226,9 +214,11 @@ impl Dispatcher {
 
     async fn attempt(
         &self,
-        (link, via): (&Arc<Link>, Via),
+        link: &Arc<Link>,
+        via: Via,
         request: Request<'_>,
-        (by, asking): (By, bool),
+        by: By,
+        asking: bool,
         deadline: Instant,
     ) -> Result<Tried, Failure> {
         let mut pipeline = match (request, self.wait_ms) {

@@ -60,7 +60,8 @@ impl Listed {
             let (_, used) = used();
             return Arc::new(used().into_iter().collect());
         }
-        names.add_used(used());
+        let (count, used) = used();
+        names.add_used(count, used);
         if repair && !names.lost.is_empty() {
             names.repair(store, key).await;
         }
@@ -105,7 +106,7 @@ impl Names {
     }
 
     /// Adds the used names, if there are more than before or the index has changed.
-    fn add_used(&mut self, (count, used): (usize, impl FnOnce() -> Vec<Id>)) {
+    fn add_used(&mut self, count: usize, used: impl FnOnce() -> Vec<Id>) {
         if self.used == Some(count) {
             return;
         }

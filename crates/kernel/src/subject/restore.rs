@@ -80,7 +80,8 @@ pub async fn restore_begin(
 /// When there is no pair, or more than `MAX_PAIRS`.
 pub async fn restore_records(
     store: &Store,
-    (state, key): (&str, &str),
+    state: &str,
+    key: &str,
     token: &str,
     sorted: bool,
     pairs: &[(String, String)],

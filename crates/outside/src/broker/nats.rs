@@ -132,7 +132,7 @@ impl Nats {
         let mut begin = gap.map(|gap| gap.begins).or(from).unwrap_or(first);
         let mut first = if after_failure {
             let name = &stream.cached_info().config.name;
-            connected.one_by_one((name, subject), begin).await
+            connected.one_by_one(name, subject, begin).await
         } else {
             Vec::new()
         };
@@ -213,14 +213,14 @@ impl Connected {
 
     /// The messages of a stream and subject from this position on, by requests whose answers have headers as Base64: the client
     /// ends the connection at a message whose headers it can't parse, and takes one with a status for an answer of the server.
-    async fn one_by_one(&self, of: (&str, &str), from: i64) -> Vec<Record> {
+    async fn one_by_one(&self, stream: &str, subject: &str, from: i64) -> Vec<Record> {
         let (mut records, mut next, mut bytes, mut most) = (Vec::new(), from, 0, ONE_BY_ONE);
         while records.len() < most.min(BATCH) && bytes < ONE_BY_ONE_BYTES {
-            let record = match self.at_or_after(of, next).await {
+            let record = match self.at_or_after(stream, subject, next).await {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
                 Err(error) => {
-                    warn!(stream = of.0, position = next, %error,
+                    warn!(stream, position = next, %error,
                         "a message can't be read by itself (it needs the right to publish to $JS.API.STREAM.MSG.GET)");
                     break;
                 }
@@ -235,7 +235,7 @@ impl Connected {
         records
     }
 
-    async fn at_or_after(&self, (stream, subject): (&str, &str), from: i64) -> Result<Option<Record>, BrokerError> {
+    async fn at_or_after(&self, stream: &str, subject: &str, from: i64) -> Result<Option<Record>, BrokerError> {
         let wanted = json!({"seq": from, "next_by_subj": subject});
         let answer = self.context.request(format!("STREAM.MSG.GET.{stream}"), &wanted);
         let Found { message } = match answer.await.map_err(BrokerError::new)? {

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use utoipa::{OpenApi, ToSchema};
 
-use super::cloudevent::{Message, id_of, place_of};
+use super::cloudevent::{Message, id_of, position_of};
 use super::deliverer::{ALARM_MS, Events};
 use super::reached::reached;
-use super::reading::after;
+use super::reading::{Position, after};
 use super::sink::Outcome;
 use super::store::{Status, StoreError, StreamRow, Subscription};
 use super::subscription::{Begin, Definition, SubscriptionDocument, known_types, subject_of};
@@ -294,8 +294,8 @@ pub(crate) async fn replay(
     let subscriptions = &events.0.subscriptions;
     let from_n = body.from_n.0;
     subscriptions.get(&id).await?;
-    reached(subscriptions, &id, (kind, &subject), (from_n, 0)).await?;
-    subscriptions.replay(&id, (kind, &subject), from_n, &by).await?;
+    reached(subscriptions, &id, kind, &subject, Position { n: from_n, i: 0 }).await?;
+    subscriptions.replay(&id, kind, &subject, from_n, &by).await?;
     events.changed(&id);
     answer(&events, &id).await
 }
@@ -316,8 +316,8 @@ pub(crate) async fn skip(
     let subscriptions = &events.0.subscriptions;
     let subscription = subscriptions.get(&id).await?;
     let (kind, subject) = subject(&body.subject)?;
-    let named = place_of(&body.id).unwrap_or_default();
-    let row = reached(subscriptions, &id, (kind, &subject), named).await?;
+    let named = position_of(&body.id).unwrap_or_default();
+    let row = reached(subscriptions, &id, kind, &subject, named).await?;
     let next = next(&events, &subscription, &row).await?;
     let to = match next {
         Some((to, next)) if next == body.id => to,
@@ -326,7 +326,7 @@ pub(crate) async fn skip(
     let by = operator(&caller, &request_id);
     let reason = body.reason.into_string();
     subscriptions
-        .skip(&subscription, &row, (to, &body.id), (&reason, &by))
+        .skip(&subscription, &row, to, &body.id, &reason, &by)
         .await?;
     events.changed(&id);
     answer(&events, &id).await
@@ -392,17 +392,21 @@ async fn next(
     events: &Events,
     subscription: &Subscription,
     row: &StreamRow,
-) -> Result<Option<((u64, u64), String)>, Problem> {
-    let (subject, mut from) = ((row.kind, &row.id), (row.n, row.i));
+) -> Result<Option<(Position, String)>, Problem> {
+    let mut from = row.position();
     loop {
-        let block = events.0.outbox.read(subject, from, &subscription.definition).await?;
+        let block = events
+            .0
+            .outbox
+            .read(row.kind, &row.id, from, &subscription.definition)
+            .await?;
         for told in &block.told {
             if let Some((i, _)) = told.events.first() {
-                return Ok(Some((after(told, *i), id_of(subject, told, *i))));
+                return Ok(Some((after(told, *i), id_of(row.kind, &row.id, told, *i))));
             }
         }
         match block.next_n() {
-            Some(next) => from = (next, 0),
+            Some(next) => from = Position { n: next, i: 0 },
             None => return Ok(None),
         }
     }
@@ -417,8 +421,9 @@ async fn shown(events: &Events, of: Subscription, budget: &mut u64) -> Result<Su
         .any(|row| row.failing_ms > 0 && now_ms - row.failing_ms >= ALARM_MS);
     let mut streams = Vec::with_capacity(rows.len());
     for row in rows {
-        let from = (row.n, row.i);
-        let lag = shared.outbox.lag((row.kind, &row.id), from, &of.definition, budget);
+        let lag = shared
+            .outbox
+            .lag(row.kind, &row.id, row.position(), &of.definition, budget);
         streams.push(StreamBody {
             subject: format!("{}:{}", row.kind, row.id),
             delivered_n: row.delivered_n(),

@@ -4,6 +4,7 @@ use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use sha2::{Digest, Sha256};
 
+use super::reading::Position;
 use jackpot_kernel::ledger::outgoing::{Outgoing, Told};
 use jackpot_kernel::subject::kinds::KindName;
 
@@ -23,23 +24,26 @@ pub struct Message {
 
 /// The id of what event `n` of a subject tells as number `i`.
 #[must_use]
-pub fn id_of((kind, subject): (KindName, &Id), told: &Told, i: u64) -> String {
+pub fn id_of(kind: KindName, subject: &Id, told: &Told, i: u64) -> String {
     format!("{kind}:{subject}:{}:{}:{i}", told.history, told.n)
 }
 
-/// The place that an id names: number of the event, and which of what it tells.
+/// The place that an id names.
 #[must_use]
-pub fn place_of(id: &str) -> Option<(u64, u64)> {
+pub fn position_of(id: &str) -> Option<Position> {
     let (rest, i) = id.rsplit_once(':')?;
     let (_, n) = rest.rsplit_once(':')?;
-    Some((n.parse().ok()?, i.parse().ok()?))
+    Some(Position {
+        n: n.parse().ok()?,
+        i: i.parse().ok()?,
+    })
 }
 
 impl Message {
     /// Puts an outgoing event into its envelope. No name in it needs an escape.
     #[must_use]
-    pub fn of(ledger_id: &str, (kind, subject): (KindName, &Id), told: &Told, (i, event): &(u64, Outgoing)) -> Self {
-        let id = id_of((kind, subject), told, *i);
+    pub fn of(ledger_id: &str, kind: KindName, subject: &Id, told: &Told, i: u64, event: &Outgoing) -> Self {
+        let id = id_of(kind, subject, told, i);
         let body = format!(
             r#"{{"specversion":"1.0","id":"{id}","source":"/ledgers/{ledger_id}","type":"jackpot.{}.v1","subject":"{kind}:{subject}","time":"{}","datacontenttype":"application/json","sequence":"{:013}.{i:06}","data":{}}}"#,
             event.kind,
@@ -94,7 +98,7 @@ mod tests {
             data: r#"{"amount":7}"#.to_owned(),
         };
         let spring = Id::parse("spring").expect("an id");
-        let message = Message::of("4f6c", (JACKPOT, &spring), &told, &(2, event));
+        let message = Message::of("4f6c", JACKPOT, &spring, &told, 2, &event);
         let body: serde_json::Value = serde_json::from_str(&message.body).expect("JSON");
         let expected = serde_json::json!({
             "specversion": "1.0", "id": "jackpot:spring:9f1c0a44d2b7e633:8820:2", "source": "/ledgers/4f6c",

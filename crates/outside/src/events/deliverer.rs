@@ -100,7 +100,8 @@ impl Events {
     /// Nothing is delivered before [`work`](Self::work).
     pub fn new(
         settings: &Settings,
-        (ledger, secrets): (&Ledger, &Secrets),
+        ledger: &Ledger,
+        secrets: &Secrets,
         instance: &str,
         kinds: Kinds,
         metrics: Arc<Metrics>,

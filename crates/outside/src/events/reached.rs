@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use jackpot_core::ids::Id;
 use tokio::time::sleep;
 
+use super::reading::Position;
 use super::store::{StoreError, StreamRow, Subscriptions};
 use jackpot_kernel::subject::kinds::KindName;
 
@@ -18,18 +19,19 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(super) async fn reached(
     subscriptions: &Subscriptions,
     id: &Id,
-    subject: (KindName, &Id),
-    wanted: (u64, u64),
+    kind: KindName,
+    subject: &Id,
+    wanted: Position,
 ) -> Result<StreamRow, StoreError> {
     let begun = Instant::now();
     loop {
-        let row = subscriptions.stream(id, subject).await?;
+        let row = subscriptions.stream(id, kind, subject).await?;
         let row = row.ok_or(StoreError::NoSubject)?;
         // After a failed try nothing is on its way.
-        if (row.n, row.i) >= wanted || row.tries > 0 || begun.elapsed() >= WAITS {
+        if row.position() >= wanted || row.tries > 0 || begun.elapsed() >= WAITS {
             return Ok(row);
         }
-        if subscriptions.last_event(subject).await? < wanted.0 {
+        if subscriptions.last_event(kind, subject).await? < wanted.n {
             return Ok(row);
         }
         sleep(PAUSE).await;

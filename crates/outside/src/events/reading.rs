@@ -17,6 +17,13 @@ const EVENTS: i64 = 128;
 const ENTRIES: i64 = 4_000;
 
 /// Events of the ledger, read together.
+/// A place in what a subject tells: number `i` of what its event `n` tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    pub n: u64,
+    pub i: u64,
+}
+
 #[derive(Debug)]
 pub struct Block {
     /// What each tells, as far as it is wanted.
@@ -30,10 +37,10 @@ impl Block {
         self.told.last().map(|told| told.n + 1)
     }
 
-    /// Drops what is before `(n, i)`.
-    fn from(mut self, (n, i): (u64, u64)) -> Self {
-        if let Some(first) = self.told.first_mut().filter(|first| first.n == n) {
-            first.events.retain(|(of, _)| *of >= i);
+    /// Drops what is before `from`.
+    fn from(mut self, from: Position) -> Self {
+        if let Some(first) = self.told.first_mut().filter(|first| first.n == from.n) {
+            first.events.retain(|(of, _)| *of >= from.i);
         }
         self
     }
@@ -42,10 +49,10 @@ impl Block {
 /// The place after number `i` of an event: in the next event if no later number is wanted. So a cursor within an event has
 /// more of it to deliver.
 #[must_use]
-pub fn after(told: &Told, i: u64) -> (u64, u64) {
+pub fn after(told: &Told, i: u64) -> Position {
     match told.events.last() {
-        Some((last, _)) if *last > i => (told.n, i + 1),
-        _ => (told.n + 1, 0),
+        Some((last, _)) if *last > i => Position { n: told.n, i: i + 1 },
+        _ => Position { n: told.n + 1, i: 0 },
     }
 }
 
@@ -70,17 +77,12 @@ impl Outbox {
         }
     }
 
-    /// The next events from `(n, i)` on. Empty when there are none.
-    pub async fn read(
-        &self,
-        (kind, id): (KindName, &Id),
-        from: (u64, u64),
-        of: &Definition,
-    ) -> Result<Block, TellError> {
+    /// The next events from a place on. Empty when there are none.
+    pub async fn read(&self, kind: KindName, id: &Id, from: Position, of: &Definition) -> Result<Block, TellError> {
         // It is never closed.
         let _turn = self.reads.acquire().await;
-        let (of_id, from_n) = (id.clone(), from.0);
-        let rows = self.sql.ask(|sql| rows(sql, (kind, of_id), from_n)).await?;
+        let (of_id, from_n) = (id.clone(), from.n);
+        let rows = self.sql.ask(|sql| rows(sql, kind, of_id, from_n)).await?;
         let Some(known) = self.kinds.named(kind) else {
             return Ok(Block { told: Vec::new() });
         };
@@ -89,7 +91,7 @@ impl Outbox {
     }
 
     /// Number of the last event that the ledger has of a subject.
-    pub async fn last_n(&self, (kind, id): (KindName, &Id)) -> Result<u64, sqlx::Error> {
+    pub async fn last_n(&self, kind: KindName, id: &Id) -> Result<u64, sqlx::Error> {
         let select = sqlx::query_scalar("SELECT n FROM streams WHERE kind = $1 AND id = $2")
             .bind(kind.as_str())
             .bind(id.to_string());
@@ -104,24 +106,25 @@ impl Outbox {
     /// further one counts as one.
     pub async fn lag(
         &self,
-        subject: (KindName, &Id),
-        mut from: (u64, u64),
+        kind: KindName,
+        subject: &Id,
+        mut from: Position,
         of: &Definition,
         budget: &mut u64,
     ) -> Result<u64, TellError> {
-        let (last, mut lag) = (self.last_n(subject).await?, 0);
-        while from.0 <= last && *budget > 0 {
-            let block = self.read(subject, from, of).await?;
+        let (last, mut lag) = (self.last_n(kind, subject).await?, 0);
+        while from.n <= last && *budget > 0 {
+            let block = self.read(kind, subject, from, of).await?;
             let Some(next) = block.next_n() else { break };
             lag += block.told.iter().map(|told| told.events.len() as u64).sum::<u64>();
-            *budget = budget.saturating_sub(next - from.0);
-            from = (next, 0);
+            *budget = budget.saturating_sub(next - from.n);
+            from = Position { n: next, i: 0 };
         }
-        Ok(lag + (last + 1).saturating_sub(from.0))
+        Ok(lag + (last + 1).saturating_sub(from.n))
     }
 }
 
-async fn rows(sql: Sql, (kind, id): (KindName, Id), from_n: u64) -> Result<Vec<Stored>, sqlx::Error> {
+async fn rows(sql: Sql, kind: KindName, id: Id, from_n: u64) -> Result<Vec<Stored>, sqlx::Error> {
     let from_n = i64::try_from(from_n).unwrap_or(i64::MAX);
     let text = "SELECT n, last_sequence FROM events WHERE kind = $1 AND id = $2 AND n >= $3 ORDER BY n LIMIT $4";
     let select = sqlx::query_as(text)
@@ -175,7 +178,10 @@ mod tests {
             history: String::new(),
             events: vec![event(1), event(3)],
         };
-        assert_eq!([1, 3].map(|i| after(&told, i)), [(7, 2), (8, 0)]);
+        assert_eq!(
+            [1, 3].map(|i| after(&told, i)),
+            [Position { n: 7, i: 2 }, Position { n: 8, i: 0 }]
+        );
     }
 
     #[test]

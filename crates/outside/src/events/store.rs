@@ -10,6 +10,7 @@ use sqlx::{Any, AssertSqlSafe, Row};
 use thiserror::Error;
 
 use super::key::Key;
+use super::reading::Position;
 use super::subscription::{Begin, Definition, SubscriptionDocument};
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::random::{self, RandomError};
@@ -112,12 +113,27 @@ pub struct StreamRow {
 }
 
 impl StreamRow {
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position { n: self.n, i: self.i }
+    }
+
     /// Number of the last event that was delivered or passed as a whole. Event `n` does not count yet, at any `i`: a
     /// subscription to payouts alone fails at an `i` above 0 before it got anything of the event.
     #[must_use]
     pub fn delivered_n(&self) -> u64 {
         self.n.saturating_sub(1)
     }
+}
+
+/// What the audit trail says of an action on a subscription.
+struct Audited<'a> {
+    action: &'static str,
+    /// The subject whose cursor was moved.
+    of: Option<(KindName, &'a Id)>,
+    before: Json,
+    after: Json,
+    reason: &'a str,
 }
 
 /// What a PUT did.
@@ -174,7 +190,7 @@ impl Subscriptions {
     }
 
     /// One of its subjects.
-    pub async fn stream(&self, id: &Id, (kind, subject): (KindName, &Id)) -> Result<Option<StreamRow>, sqlx::Error> {
+    pub async fn stream(&self, id: &Id, kind: KindName, subject: &Id) -> Result<Option<StreamRow>, sqlx::Error> {
         let text = format!(
             "SELECT {STREAM_COLUMNS} FROM subscription_streams WHERE subscription_id = $1 AND kind = $2 AND id = $3"
         );
@@ -187,7 +203,7 @@ impl Subscriptions {
     }
 
     /// Number of the last event of a subject in the ledger; 0 if there is none.
-    pub async fn last_event(&self, (kind, subject): (KindName, &Id)) -> Result<u64, sqlx::Error> {
+    pub async fn last_event(&self, kind: KindName, subject: &Id) -> Result<u64, sqlx::Error> {
         let select = sqlx::query_scalar("SELECT n FROM streams WHERE kind = $1 AND id = $2")
             .bind(kind.as_str())
             .bind(subject.as_str());
@@ -262,8 +278,14 @@ impl Subscriptions {
         self.drop_others(&mut tx, &after).await?;
         self.add_streams(&mut tx, &after, definition.document().from).await?;
         let of = |one: &Subscription| json!(one.definition.document());
-        let change = (before.as_ref().map_or(Json::Null, of), of(&after));
-        self.audit(&mut tx, (id, None), "define", change, ("", by)).await?;
+        let row = Audited {
+            action: "define",
+            of: None,
+            before: before.as_ref().map_or(Json::Null, of),
+            after: of(&after),
+            reason: "",
+        };
+        self.audit(&mut tx, id, by, row).await?;
         tx.commit().await?;
         Ok(Some(Stored {
             subscription: after,
@@ -282,8 +304,14 @@ impl Subscriptions {
             ] {
                 sqlx::query(text).bind(id.as_str()).execute(&mut *tx).await?;
             }
-            let change = (json!(before.definition.document()), Json::Null);
-            self.audit(&mut tx, (id, None), "delete", change, ("", by)).await?;
+            let row = Audited {
+                action: "delete",
+                of: None,
+                before: json!(before.definition.document()),
+                after: Json::Null,
+                reason: "",
+            };
+            self.audit(&mut tx, id, by, row).await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -298,8 +326,14 @@ impl Subscriptions {
                 return Ok(tx.rollback().await?);
             }
             set_status(&mut tx, id, Status::Paused).await?;
-            let change = (json!(before.status.as_str()), json!(Status::Paused.as_str()));
-            self.audit(&mut tx, (id, None), "pause", change, ("", by)).await?;
+            let row = Audited {
+                action: "pause",
+                of: None,
+                before: json!(before.status.as_str()),
+                after: json!(Status::Paused.as_str()),
+                reason: "",
+            };
+            self.audit(&mut tx, id, by, row).await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -315,8 +349,14 @@ impl Subscriptions {
                 return Ok(tx.rollback().await?);
             }
             set_status(&mut tx, id, Status::Running).await?;
-            let change = (json!(before.status.as_str()), json!(Status::Running.as_str()));
-            self.audit(&mut tx, (id, None), "resume", change, ("", by)).await?;
+            let row = Audited {
+                action: "resume",
+                of: None,
+                before: json!(before.status.as_str()),
+                after: json!(Status::Running.as_str()),
+                reason: "",
+            };
+            self.audit(&mut tx, id, by, row).await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -348,22 +388,28 @@ impl Subscriptions {
     pub async fn replay(
         &self,
         id: &Id,
-        subject: (KindName, &Id),
+        kind: KindName,
+        subject: &Id,
         from_n: u64,
         by: &Operator,
     ) -> Result<(), StoreError> {
         let work = async {
             let mut tx = self.sql.begin().await?;
             self.found(&mut tx, id).await?;
-            let row = self.locked_stream(&mut tx, id, subject).await?;
+            let row = self.locked_stream(&mut tx, id, kind, subject).await?;
             if from_n > row.n {
                 return Err(StoreError::Beyond(row.n));
             }
-            move_to(&mut tx, id, &row, (from_n, 0)).await?;
+            move_to(&mut tx, id, &row, Position { n: from_n, i: 0 }).await?;
             changed(&mut tx, id).await?;
-            let change = (json!({"n": row.n, "i": row.i}), json!({"n": from_n, "i": 0}));
-            self.audit(&mut tx, (id, Some(subject)), "replay", change, ("", by))
-                .await?;
+            let row = Audited {
+                action: "replay",
+                of: Some((kind, subject)),
+                before: json!({"n": row.n, "i": row.i}),
+                after: json!({"n": from_n, "i": 0}),
+                reason: "",
+            };
+            self.audit(&mut tx, id, by, row).await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -374,23 +420,30 @@ impl Subscriptions {
         &self,
         of: &Subscription,
         row: &StreamRow,
-        (to, event_id): ((u64, u64), &str),
-        (reason, by): (&str, &Operator),
+        to: Position,
+        event_id: &str,
+        reason: &str,
+        by: &Operator,
     ) -> Result<(), StoreError> {
-        let (id, subject) = (&of.id, (row.kind, &row.id));
+        let id = &of.id;
         let work = async {
             let mut tx = self.sql.begin().await?;
             let found = self.found(&mut tx, id).await?;
-            let now = self.locked_stream(&mut tx, id, subject).await?;
+            let now = self.locked_stream(&mut tx, id, row.kind, &row.id).await?;
             // A change of the types may want more of the event, which must not be passed.
-            if found.definition != of.definition || (now.n, now.i) != (row.n, row.i) {
+            if found.definition != of.definition || now.position() != row.position() {
                 return Err(StoreError::NotNext(None));
             }
             move_to(&mut tx, id, &now, to).await?;
             changed(&mut tx, id).await?;
-            let change = (json!({"id": event_id, "last_error": now.last_error}), Json::Null);
-            self.audit(&mut tx, (id, Some(subject)), "skip", change, (reason, by))
-                .await?;
+            let row = Audited {
+                action: "skip",
+                of: Some((row.kind, &row.id)),
+                before: json!({"id": event_id, "last_error": now.last_error}),
+                after: Json::Null,
+                reason,
+            };
+            self.audit(&mut tx, id, by, row).await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -412,7 +465,8 @@ impl Subscriptions {
         &self,
         tx: &mut Tx<'static>,
         id: &Id,
-        (kind, subject): (KindName, &Id),
+        kind: KindName,
+        subject: &Id,
     ) -> Result<StreamRow, StoreError> {
         let text = format!(
             "SELECT {STREAM_COLUMNS} FROM subscription_streams WHERE subscription_id = $1 AND kind = $2 AND id = $3{}",
@@ -518,16 +572,10 @@ impl Subscriptions {
     }
 
     /// Adds a row of the audit trail.
-    async fn audit(
-        &self,
-        tx: &mut Tx<'static>,
-        (id, part): (&Id, Option<(KindName, &Id)>),
-        action: &str,
-        (before, after): (Json, Json),
-        (reason, by): (&str, &Operator),
-    ) -> Result<(), sqlx::Error> {
+    async fn audit(&self, tx: &mut Tx<'static>, id: &Id, by: &Operator, row: Audited<'_>) -> Result<(), sqlx::Error> {
         let subject = format!("{AUDITED_AS}{id}");
-        let target = part.map_or_else(|| subject.clone(), |(kind, of)| format!("{subject}/{kind}:{of}"));
+        let of = row.of.map(|(kind, of)| format!("{subject}/{kind}:{of}"));
+        let target = of.unwrap_or_else(|| subject.clone());
         let n: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(n), 0) + 1 FROM audit WHERE subject = $1")
             .bind(subject.clone())
             .fetch_one(&mut **tx)
@@ -541,11 +589,11 @@ impl Subscriptions {
             .bind(subject)
             .bind(n)
             .bind(by.who.clone())
-            .bind(action.to_owned())
+            .bind(row.action)
             .bind(target)
-            .bind(before.to_string())
-            .bind(after.to_string())
-            .bind(reason.to_owned())
+            .bind(row.before.to_string())
+            .bind(row.after.to_string())
+            .bind(row.reason.to_owned())
             .bind(by.request_id.clone());
         insert.execute(&mut **tx).await.map(drop)
     }
@@ -597,13 +645,13 @@ async fn changed(tx: &mut Tx<'static>, id: &Id) -> Result<(), sqlx::Error> {
     update.execute(&mut **tx).await.map(drop)
 }
 
-async fn move_to(tx: &mut Tx<'static>, id: &Id, row: &StreamRow, (n, i): (u64, u64)) -> Result<(), sqlx::Error> {
+async fn move_to(tx: &mut Tx<'static>, id: &Id, row: &StreamRow, to: Position) -> Result<(), sqlx::Error> {
     let number = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
     let text = "UPDATE subscription_streams SET n = $1, i = $2, token = token + 1, holder = '', tries = 0, failing_ms = 0, \
                 next_try_ms = 0, last_error = '' WHERE subscription_id = $3 AND kind = $4 AND id = $5";
     let update = sqlx::query(text)
-        .bind(number(n))
-        .bind(number(i))
+        .bind(number(to.n))
+        .bind(number(to.i))
         .bind(id.as_str())
         .bind(row.kind.as_str())
         .bind(row.id.as_str());

@@ -11,7 +11,7 @@ use tracing::{debug, warn};
 use super::cloudevent::Message;
 use super::deliverer::Shared;
 use super::place::Place;
-use super::reading::after;
+use super::reading::{Position, after};
 use super::sink::{Outcome, Sink};
 use super::store::Subscription;
 use jackpot_kernel::background::Background;
@@ -126,10 +126,11 @@ impl Stream {
         let mut share = Share::begin();
         loop {
             let cursor = self.place.cursor();
-            let read = self
-                .shared
-                .outbox
-                .read((key.kind, &key.id), (cursor.n, cursor.i), definition);
+            let from = Position {
+                n: cursor.n,
+                i: cursor.i,
+            };
+            let read = self.shared.outbox.read(key.kind, &key.id, from, definition);
             let block = match read.await {
                 Ok(block) => block,
                 Err(TellError::Sql(error)) => {
@@ -138,15 +139,15 @@ impl Stream {
                 }
                 Err(error @ TellError::Damaged(..)) => {
                     warn!(subscription = %key.subscription, %error, "an event can't be delivered");
-                    return self.failed((cursor.n, cursor.i), error.to_string());
+                    return self.failed(from, error.to_string());
                 }
             };
             let Some(next) = block.next_n() else {
                 return Ended::Idle;
             };
             for told in &block.told {
-                for event in &told.events {
-                    if let Err(ended) = self.deliver(told, event).await {
+                for (i, event) in &told.events {
+                    if let Err(ended) = self.deliver(told, *i, event).await {
                         return ended;
                     }
                     if self.is_starved(&mut share) {
@@ -170,20 +171,20 @@ impl Stream {
         !self.is_urgent && share.is_too_little()
     }
 
-    async fn deliver(&self, told: &Told, event: &(u64, Outgoing)) -> Result<(), Ended> {
+    async fn deliver(&self, told: &Told, i: u64, event: &Outgoing) -> Result<(), Ended> {
         let key = &self.place.key;
         self.place.keep_close().await;
         let _under_way = self.live.under_way.read().await;
         if self.must_stop() {
             return Err(Ended::Stopped);
         }
-        let message = Message::of(self.shared.ledger_id(), (key.kind, &key.id), told, event);
-        let (at, of) = ((told.n, event.0), self.live.subscription.id.as_str());
+        let message = Message::of(self.shared.ledger_id(), key.kind, &key.id, told, i, event);
+        let (at, of) = (Position { n: told.n, i }, self.live.subscription.id.as_str());
         match self.send(&message).await {
             Outcome::Delivered(_) => {
-                let next = after(told, at.1);
+                let next = after(told, i);
                 self.place.reach(|cursor| {
-                    (cursor.n, cursor.i, cursor.tries) = (next.0, next.1, 0);
+                    (cursor.n, cursor.i, cursor.tries) = (next.n, next.i, 0);
                     cursor.last_error.clear();
                     cursor.delivered += 1;
                 });
@@ -194,7 +195,7 @@ impl Stream {
             Outcome::Gone => {
                 self.shared.metrics.subscriptions.failed(of);
                 self.place.reach(|cursor| {
-                    (cursor.n, cursor.i, cursor.tries) = (at.0, at.1, 0);
+                    (cursor.n, cursor.i, cursor.tries) = (at.n, at.i, 0);
                     "the target answered 410 Gone".clone_into(&mut cursor.last_error);
                 });
                 self.shared.cursors.failed(&self.place);
@@ -216,10 +217,10 @@ impl Stream {
     }
 
     /// A try failed at this event.
-    fn failed(&self, at: (u64, u64), error: String) -> Ended {
+    fn failed(&self, at: Position, error: String) -> Ended {
         let wait = wait(self.place.cursor().tries + 1);
         self.place.reach(|cursor| {
-            (cursor.n, cursor.i) = at;
+            (cursor.n, cursor.i) = (at.n, at.i);
             cursor.tries += 1;
             cursor.wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
             cursor.last_error = error;

@@ -84,7 +84,7 @@ impl Webhooks {
         })
     }
 
-    async fn post(&self, client: &HttpClient, (url, key): (&Url, &Key), message: &Message) -> Outcome {
+    async fn post(&self, client: &HttpClient, url: &Url, key: &Key, message: &Message) -> Outcome {
         // A literal address is never resolved.
         if !self.allow_private && is_private(url) {
             return Outcome::failed(REFUSED);
@@ -136,13 +136,11 @@ impl Webhook {
 
 impl Sink for Webhook {
     fn send<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
-        let target = (&self.url, self.key.as_ref());
-        Box::pin(self.webhooks.post(&self.webhooks.client, target, message))
+        Box::pin(self.webhooks.post(&self.webhooks.client, &self.url, &self.key, message))
     }
 
     fn send_anew<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
-        let target = (&self.url, self.key.as_ref());
-        Box::pin(self.webhooks.post(&self.webhooks.anew, target, message))
+        Box::pin(self.webhooks.post(&self.webhooks.anew, &self.url, &self.key, message))
     }
 }
 

@@ -200,12 +200,10 @@ impl Lane {
         let (shared, lane, token) = (Rc::clone(&self.shared), self.name.clone(), self.token);
         let count = state.unsaved;
         let age_ms = state.order.since().map_or(0, |at| at.elapsed().as_millis());
-        let place = (
-            state.order.position().or(self.position),
-            i64::try_from(age_ms).unwrap_or(i64::MAX),
-        );
+        let position = state.order.position().or(self.position);
+        let age_ms = i64::try_from(age_ms).unwrap_or(i64::MAX);
         state.saving = Some(Box::pin(async move {
-            let result = shared.positions.save((&lane, token), place, false).await;
+            let result = shared.positions.save(&lane, token, position, age_ms, false).await;
             Saved { count, result }
         }));
     }
@@ -234,7 +232,7 @@ impl Lane {
         let given = self
             .shared
             .positions
-            .save((&self.name, self.token), (position, 0), true)
+            .save(&self.name, self.token, position, 0, true)
             .await;
         match given {
             Ok(_) => info!(lane = self.name, position, "gives this lane back"),
@@ -262,7 +260,7 @@ async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mps
     let mut failures = 0_u64;
     loop {
         let before = from;
-        let Err(error) = read_on(&shared, &lane, (&mut from, failures > 0), &send).await else {
+        let Err(error) = read_on(&shared, &lane, &mut from, failures > 0, &send).await else {
             return;
         };
         let is_news = metrics.can_read(topic, &lane, false);
@@ -277,7 +275,8 @@ async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mps
 async fn read_on(
     shared: &Shared,
     lane: &str,
-    (from, after_failure): (&mut Option<i64>, bool),
+    from: &mut Option<i64>,
+    after_failure: bool,
     send: &mpsc::Sender<Found>,
 ) -> Result<(), BrokerError> {
     let (topic, metrics) = (shared.topic.as_str(), &shared.calls.metrics.intake);

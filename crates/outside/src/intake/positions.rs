@@ -41,7 +41,7 @@ pub(super) struct Look {
 
 impl Positions {
     /// The lanes of a topic for a group. The topic is connection, `/`, topic.
-    pub(super) fn of(sql: Sql, (group, topic): (&str, String), instance: &str, lease_ms: u64) -> Self {
+    pub(super) fn of(sql: Sql, group: &str, topic: String, instance: &str, lease_ms: u64) -> Self {
         let lease = Lease::of(format!("intake:{group}:{topic}"), instance, lease_ms);
         let group = group.to_owned();
         Self {
@@ -128,8 +128,10 @@ impl Positions {
     /// another instance has the lane. The commit does not wait for the disk: a failure of power repeats messages.
     pub(super) async fn save(
         &self,
-        (lane, token): (&str, i64),
-        (position, age_ms): (Option<i64>, i64),
+        lane: &str,
+        token: i64,
+        position: Option<i64>,
+        age_ms: i64,
         ends: bool,
     ) -> Result<bool, sqlx::Error> {
         let text = format!(

@@ -50,7 +50,8 @@ impl Intake {
     #[must_use]
     pub fn new(
         settings: &Settings,
-        (keys, metrics): (Arc<KeyStore>, Arc<Metrics>),
+        keys: Arc<KeyStore>,
+        metrics: Arc<Metrics>,
         sql: Sql,
         instance: &str,
         api: Api,
@@ -157,7 +158,7 @@ impl Sharing {
         let retention_ms = intake.settings.fairness.retention_s.saturating_mul(1_000);
         let retention_ms = i64::try_from(retention_ms).unwrap_or(i64::MAX);
         let shared = Shared {
-            positions: Positions::of(intake.sql, (&of.group, topic), &intake.instance, lease_ms),
+            positions: Positions::of(intake.sql, &of.group, topic, &intake.instance, lease_ms),
             topic: of.topic.clone(),
             max_in_flight: usize::try_from(of.max_in_flight).unwrap_or(usize::MAX),
             calls: Calls {

@@ -398,7 +398,8 @@ impl Desk {
         method: Method,
         path: &str,
         body: Option<&Value>,
-        (condition, tag): (HeaderName, &str),
+        condition: HeaderName,
+        tag: &str,
     ) -> Result<T, ApiProblem> {
         let content = body.map(|body| Bytes::from(body.to_string()));
         let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;

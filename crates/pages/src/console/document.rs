@@ -21,8 +21,8 @@ use super::links;
 const ID: &str = "id";
 /// The field of the version that the operator saw.
 const VERSION: &str = "version";
-/// The condition that no definition meets. A PUT with it is checked like any other and changes nothing.
-const NEVER: (HeaderName, &str) = (IF_MATCH, "\"0\"");
+/// The version that no definition has. A PUT on condition of it is checked like any other and changes nothing.
+const NEVER: &str = "\"0\"";
 
 /// A field of a definition.
 #[derive(Debug, Clone, Copy)]
@@ -279,11 +279,11 @@ impl Thing {
         let wanted = self.wanted(current.as_ref(), &form);
         if action::is_confirmed(&form) && action::keep_reason(&desk, &mut form).await {
             let tag = format!("\"{}\"", form.get(VERSION));
-            let condition = match current {
+            let (condition, tag) = match current {
                 None => (IF_NONE_MATCH, "*"),
                 Some(_) => (IF_MATCH, tag.as_str()),
             };
-            match self.put(&desk, &id, condition, &wanted).await {
+            match self.put(&desk, &id, condition, tag, &wanted).await {
                 Ok(_) => {
                     return Ok(action::done(
                         &desk,
@@ -297,7 +297,7 @@ impl Thing {
                     return Ok(self.ask(&desk, current.as_ref(), &form));
                 }
             }
-        } else if let Err(problem) = self.put(&desk, &id, NEVER, &wanted).await
+        } else if let Err(problem) = self.put(&desk, &id, IF_MATCH, NEVER, &wanted).await
             && problem.status != 412
         {
             form.refused_by(&problem, field_of);
@@ -326,10 +326,12 @@ impl Thing {
         &self,
         desk: &Desk,
         id: &str,
-        condition: (HeaderName, &str),
+        condition: HeaderName,
+        tag: &str,
         wanted: &Value,
     ) -> Result<Value, ApiProblem> {
-        desk.call_if(Method::PUT, &self.api(id), Some(wanted), condition).await
+        desk.call_if(Method::PUT, &self.api(id), Some(wanted), condition, tag)
+            .await
     }
 
     fn preview(&self, desk: &Desk, current: Option<&Value>, wanted: &Value, form: &mut Form) -> HttpResponse {

@@ -245,7 +245,7 @@ async fn make_queue(desk: &Desk, form: &mut Form) -> Made {
     ];
     for (path, body) in wishes {
         let put = desk
-            .call_if::<Value>(Method::PUT, &path, Some(&body), (IF_NONE_MATCH, "*"))
+            .call_if::<Value>(Method::PUT, &path, Some(&body), IF_NONE_MATCH, "*")
             .await;
         match put {
             Ok(_) => {}

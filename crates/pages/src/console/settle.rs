@@ -224,7 +224,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
         form.set(REFERENCE, "");
         return Ok(ask(&desk, &payout.receipt, &form));
     }
-    preview(&desk, (step, &payout), &form).await
+    preview(&desk, step, &payout, &form).await
 }
 
 async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
@@ -264,7 +264,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
             }
         }
     }
-    preview(&desk, (step, &payout), &form).await
+    preview(&desk, step, &payout, &form).await
 }
 
 fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {
@@ -309,7 +309,7 @@ fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
 }
 
 /// The step that shows what will change.
-async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> Result<HttpResponse, Failure> {
+async fn preview(desk: &Desk, step: Step, payout: &Payout, form: &Form) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let (receipt, after) = (&payout.receipt, step.leads_to(payout));
     let mut changes = vec![Change {

@@ -53,7 +53,8 @@ impl Console {
         settings: &Settings,
         secrets: &Secrets,
         keys: Arc<KeyStore>,
-        (sql, store): (Sql, Store),
+        sql: Sql,
+        store: Store,
         instance: &str,
     ) -> Self {
         Self {

@@ -91,7 +91,7 @@ static FILE_POLICY: LazyLock<String> = LazyLock::new(|| {
 
 /// The file.
 pub async fn get(id: Path<String>, request: HttpRequest, inside: Inside, public: Data<Public>) -> HttpResponse {
-    let mut answer = shown::answer((&public, &inside), (&request, &id), Kind::File, file).await;
+    let mut answer = shown::answer(&public, &inside, &request, &id, Kind::File, file).await;
     if answer.status().is_success() {
         let name = format!("attachment; filename=\"{id}-draws.html\"");
         for (header, text) in [(CONTENT_DISPOSITION, &name), (CONTENT_SECURITY_POLICY, &*FILE_POLICY)] {
@@ -123,7 +123,7 @@ fn file(public: &Public, words: Words, reading: &Reading) -> String {
                     p.hint { (words.t("check-external")) }
                     (form(words, reading))
                     (cycle_form(words, reading, usize::MAX))
-                    (data(public, words, reading, (usize::MAX, usize::MAX)))
+                    (data(public, words, reading, usize::MAX, usize::MAX))
                 }
                 script { (PreEscaped(DRAW.content())) }
                 script { (PreEscaped(CHECK.content())) }
@@ -144,7 +144,7 @@ pub fn section(public: &Public, words: Words, reading: &Reading) -> Markup {
             (form(words, reading))
             p { a href=(file) download { (words.t("check-download")) } " " span.hint { (words.t("check-download-about")) } }
             (cycle_form(words, reading, CYCLES))
-            (data(public, words, reading, (EPOCHS, CYCLES)))
+            (data(public, words, reading, EPOCHS, CYCLES))
         }
     }
 }
@@ -252,7 +252,7 @@ fn rank_in_words(rules: &Rules<'_>, rank: &Rank) -> String {
 }
 
 /// What the script needs, as data, which no policy takes for a script.
-fn data(public: &Public, words: Words, reading: &Reading, (epochs, cycles): (usize, usize)) -> Markup {
+fn data(public: &Public, words: Words, reading: &Reading, epochs: usize, cycles: usize) -> Markup {
     let (mut definitions, mut ranks) = (Vec::new(), 0);
     for definition in &reading.definitions {
         ranks += definition.odds["ranks"].as_array().map_or(0, Vec::len);

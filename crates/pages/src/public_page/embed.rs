@@ -39,7 +39,7 @@ pub async fn script(request: HttpRequest) -> HttpResponse {
 }
 
 pub async fn demo(id: Path<String>, request: HttpRequest, inside: Inside, public: Data<Public>) -> HttpResponse {
-    shown::answer((&public, &inside), (&request, &id), Kind::Demo, page).await
+    shown::answer(&public, &inside, &request, &id, Kind::Demo, page).await
 }
 
 fn page(_: &Public, words: Words, reading: &Reading) -> String {

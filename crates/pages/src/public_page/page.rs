@@ -26,7 +26,7 @@ const EPOCHS: usize = 10;
 const CYCLES: usize = 10;
 
 pub async fn get(id: Path<String>, request: HttpRequest, inside: Inside, public: Data<Public>) -> HttpResponse {
-    shown::answer((&public, &inside), (&request, &id), Kind::Page, page).await
+    shown::answer(&public, &inside, &request, &id, Kind::Page, page).await
 }
 
 fn page(public: &Public, words: Words, reading: &Reading) -> String {

@@ -113,8 +113,10 @@ impl Flight {
 /// The answer with one of the pages of a jackpot in the reader's language; or the page that says why not. `make` makes the
 /// text.
 pub async fn answer(
-    (public, inside): (&Public, &Inside),
-    (request, id): (&HttpRequest, &str),
+    public: &Public,
+    inside: &Inside,
+    request: &HttpRequest,
+    id: &str,
     kind: Kind,
     make: impl FnOnce(&Public, Words, &Reading) -> String,
 ) -> HttpResponse {

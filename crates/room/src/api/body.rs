@@ -69,7 +69,7 @@ impl TicketBody {
         let status = state_of(place);
         let place = match *place {
             Place::Admitted { admitted_ms, end_ms } => PlaceBody::Admitted {
-                pass: tokens.pass(room, user, *ticket, (now.now_ms, end_ms)),
+                pass: tokens.pass(room, user, *ticket, now.now_ms, end_ms),
                 expires_at: rfc3339(end_ms),
                 admitted_at: rfc3339(admitted_ms),
             },

@@ -138,7 +138,8 @@ pub(crate) struct RoomPage {
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
-    (head, request_id): (HttpRequest, RequestId),
+    head: HttpRequest,
+    request_id: RequestId,
     api: Data<Api>,
     Body(document): Body<Document>,
 ) -> Result<HttpResponse, Problem> {

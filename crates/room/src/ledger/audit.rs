@@ -11,7 +11,7 @@ use jackpot_kernel::ledger::audit::{Action, Done};
 
 /// The action that an event records, if any. Takes the books before and after it.
 #[must_use]
-pub fn action(room: &Id, event: &Event, fields: &EventFields, (before, after): (&Books, &Books)) -> Option<Action> {
+pub fn action(room: &Id, event: &Event, fields: &EventFields, before: &Books, after: &Books) -> Option<Action> {
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
         Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),

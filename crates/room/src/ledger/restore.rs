@@ -51,7 +51,7 @@ pub(super) async fn restore(
     }
     state.restores = replace.restores_before(state.restores);
     let token = restorer.begin(keys.all(), held, ledger, replace).await?.token;
-    let end = scripts::restore_end(&restorer.store, &keys, &token, &state, (by, reason)).await?;
+    let end = scripts::restore_end(&restorer.store, &keys, &token, &state, by, reason).await?;
     Ok(Restored {
         mark: ended(end)?,
         records: 0,

@@ -176,7 +176,8 @@ pub(crate) async fn events(
     id: Path<String>,
     Reader(words): Reader,
     request: HttpRequest,
-    (api, web): (Data<Api>, Data<Web>),
+    api: Data<Api>,
+    web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
     let place = match api.place_of(&id, &request).await {
         Ok((place, _)) => place,
@@ -189,7 +190,8 @@ pub(crate) async fn events(
     let stream = web.open_stream()?;
     let events = stream::events(
         words,
-        (api.rooms.clone(), place),
+        api.rooms.clone(),
+        place,
         web.stopping.clone(),
         (stream, listener),
     );

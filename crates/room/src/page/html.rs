@@ -75,7 +75,7 @@ pub fn line(words: Words, texts: &Texts, sign: &Sign, leave: &str, refresh_s: u6
             (sign.back(words))
         }
     };
-    document(words, &texts.title, (ROOT, &[&SCRIPT]), &head, &content)
+    document(words, &texts.title, ROOT, &[&SCRIPT], &head, &content)
 }
 
 /// When a page is loaded again.
@@ -110,10 +110,10 @@ pub fn notice(words: Words, root: &str, notice: Notice, sign: &Sign, refresh: Op
             (sign.back(words))
         }
     };
-    document(words, &heading, (root, &[]), &head, &content)
+    document(words, &heading, root, &[], &head, &content)
 }
 
-fn document(words: Words, title: &str, (root, scripts): (&str, &[&Asset]), head: &Markup, content: &Markup) -> String {
+fn document(words: Words, title: &str, root: &str, scripts: &[&Asset], head: &Markup, content: &Markup) -> String {
     let frame = Frame {
         language: words.0,
         title,

@@ -57,7 +57,7 @@ impl Sight {
             }
             Place::Admitted { end_ms, .. } => {
                 let (user, ticket) = (&now.seen.user, now.seen.ticket);
-                let pass = rooms.tokens.pass(&place.room, user, ticket, (now.now_ms, *end_ms));
+                let pass = rooms.tokens.pass(&place.room, user, ticket, now.now_ms, *end_ms);
                 Self::LetIn(place.return_to.with_pass(&pass))
             }
             Place::Ended { how, .. } => Self::Over(Notice::Ended(*how)),

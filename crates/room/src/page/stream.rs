@@ -28,7 +28,8 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// there is no place to show any more. A listener counts as present: each look keeps the place alive.
 pub(super) fn events(
     words: Words,
-    (rooms, place): (Rooms, PlaceClaims),
+    rooms: Rooms,
+    place: PlaceClaims,
     stopping: Stopping,
     open: (GaugeGuard, Listener),
 ) -> impl Stream<Item = Result<Bytes, Problem>> {

@@ -114,7 +114,8 @@ pub async fn reorder(
     store: &Store,
     keys: &RoomKeys,
     known: Mark,
-    (nonce, after): (&str, u64),
+    nonce: &str,
+    after: u64,
     orders: &[(Ticket, i64)],
 ) -> Result<(Mark, Reordered), ScriptError> {
     assert!(orders.len() <= MAX_REORDERED, "at most {MAX_REORDERED} a call");

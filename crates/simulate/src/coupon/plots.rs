@@ -15,7 +15,7 @@ pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     let caption = "Calls answered per second; looks at requests in the queue are not counted.";
     Ok(vec![
         out(played)?,
-        over_time::throughput(&at_us, ("calls", caption), &[], &played.kills_us, end_s)?,
+        over_time::throughput(&at_us, "calls", caption, &[], &played.kills_us, end_s)?,
         decided(played)?,
         latency::percentiles(&latencies_us, "a call's")?,
         latency::histogram("Latency histogram", &latencies_us, "calls")?,

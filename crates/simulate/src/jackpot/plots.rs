@@ -27,10 +27,10 @@ pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     let at_us: Vec<u64> = evidence.records.iter().map(|record| record.answered_us).collect();
     let latencies_us: Vec<u64> = evidence.latencies_us().collect();
     let collisions = collisions(played);
-    let what = ("entries", "Entries answered per second, replays not counted.");
+    let caption = "Entries answered per second, replays not counted.";
     Ok(vec![
         pools(played, &collisions)?,
-        over_time::throughput(&at_us, what, &collisions, &played.kills_us, end_s)?,
+        over_time::throughput(&at_us, "entries", caption, &collisions, &played.kills_us, end_s)?,
         claims(played)?,
         latency::percentiles(&latencies_us, "a player's")?,
         latency::histogram("Latency histogram", &latencies_us, "entries")?,

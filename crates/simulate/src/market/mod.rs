@@ -81,7 +81,7 @@ impl Scenario for Plan {
             setup.api.send(Method::PUT, &path, &jackpot.definition).await?;
         }
         let subjects: Vec<String> = (0..self.jackpots().len()).map(|index| self.subject(index)).collect();
-        let subscriber = Subscriber::open(&setup.api, (self.seed, &subjects), private.is_some()).await?;
+        let subscriber = Subscriber::open(&setup.api, self.seed, &subjects, private.is_some()).await?;
         Ok(Day::new(Arc::clone(self), setup, subscriber))
     }
 

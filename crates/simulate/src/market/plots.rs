@@ -16,11 +16,11 @@ const COLOURS: [RGBColor; 4] = [TEAL, BLUE, AMBER, VIOLET];
 pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     let (evidence, end_s) = (&played.evidence, played.numbers.elapsed_s);
     let at_us: Vec<u64> = evidence.seen.entries.iter().map(|entry| entry.answered_us).collect();
-    let what = ("entries", "Entries of all jackpots answered per second.");
+    let caption = "Entries of all jackpots answered per second.";
     let latencies_us = &evidence.seen.latencies_us;
     Ok(vec![
         pools(played)?,
-        over_time::throughput(&at_us, what, &[], &played.kills_us, end_s)?,
+        over_time::throughput(&at_us, "entries", caption, &[], &played.kills_us, end_s)?,
         latency::percentiles(latencies_us, "a player's")?,
     ])
 }

@@ -19,7 +19,7 @@ pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     let mut plots = vec![
         active(played, &samples)?,
         queue(played, &samples)?,
-        over_time::throughput(&at_us, ("joins", caption), &[], &played.kills_us, end_s)?,
+        over_time::throughput(&at_us, "joins", caption, &[], &played.kills_us, end_s)?,
         latency::percentiles(&latencies_us, "a join's")?,
     ];
     let lags = lag::promotions(evidence).expired_ms;

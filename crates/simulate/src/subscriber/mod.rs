@@ -59,7 +59,8 @@ impl Subscriber {
     /// given service has no subscriber. A private service must have one.
     pub async fn open(
         api: &Api,
-        (seed, subjects): (u64, &[String]),
+        seed: u64,
+        subjects: &[String],
         is_private: bool,
     ) -> Result<Result<Self, String>, SimulateError> {
         if subjects.len() > MOST_SUBJECTS {

@@ -68,8 +68,10 @@ impl OpenCall {
     /// two.
     pub(super) fn end(
         self,
-        (n, enter): (u64, &Enter),
-        (tiers, definitions): (&Tiers, &[&Definition]),
+        n: u64,
+        enter: &Enter,
+        tiers: &Tiers,
+        definitions: &[&Definition],
         fields: &EventFields,
         report: &mut Report,
     ) {

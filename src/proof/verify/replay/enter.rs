@@ -66,17 +66,17 @@ impl Replay {
             open.before_entry(&self.tiers, &definition);
             self.not_cancelled(event.n, entry, &definition, report);
             self.contribute(event.n, entry, &definition, report);
-            let hit = self.hit(event.n, enter, (&entry.entry_id, own), &definition, report);
+            let hit = self.hit(event.n, enter, &entry.entry_id, own, &definition, report);
             if !hit {
                 let at = (event.n, epoch, self.sequence);
                 self.draws.entered(at, entry, own.first(), &definition, report);
             }
-            paid.extend(self.claims(event, (entry, own), &definition, report)?);
+            paid.extend(self.claims(event, entry, own, &definition, report)?);
             open.after_entry(own);
         }
         self.replaced(event.n, enter, report);
         let definitions = definitions.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-        open.end((event.n, enter), (&self.tiers, &definitions), fields, report);
+        open.end(event.n, enter, &self.tiers, &definitions, fields, report);
         Ok(paid)
     }
 
@@ -85,14 +85,16 @@ impl Replay {
         &mut self,
         n: u64,
         enter: &Enter,
-        (entry_id, claims): (&str, &[Claim]),
+        entry_id: &str,
+        claims: &[Claim],
         definition: &Definition,
         report: &mut Report,
     ) -> bool {
         let stated = enter.hits.iter().flatten().find(|hit| hit.sequence == self.sequence);
         let tiers = &self.tiers;
         let hit = self.cycles.entered(
-            (entry_id, self.sequence),
+            entry_id,
+            self.sequence,
             definition,
             |tier| tiers.pool(tier),
             stated,
@@ -116,7 +118,8 @@ impl Replay {
     fn claims(
         &mut self,
         event: &Event,
-        (entry, claims): (&Entered, &[Claim]),
+        entry: &Entered,
+        claims: &[Claim],
         definition: &Definition,
         report: &mut Report,
     ) -> Result<Vec<Paid>, Broken> {
@@ -129,8 +132,8 @@ impl Replay {
                 self.seen.won(&entry.entry_id);
             }
             if claim.result != ClaimResult::Ended {
-                let who = (entry.entry_id.as_str(), &entry.sent.player);
-                paid.extend(self.money(event, who, claim, definition, report)?);
+                let player = &entry.sent.player;
+                paid.extend(self.money(event, &entry.entry_id, player, claim, definition, report)?);
             }
         }
         Ok(paid)

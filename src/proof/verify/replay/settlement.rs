@@ -129,7 +129,7 @@ impl Replay {
         } else {
             ""
         };
-        let right = tracked.standing.decide(&wish, (key, &step.owner));
+        let right = tracked.standing.decide(&wish, key, &step.owner);
         let follows = right == Ok(Decision::Step(step.step, after.clone())) && tracked.standing.state == step.before;
         if !follows && !self.settling.is_open {
             wrong(&format!(

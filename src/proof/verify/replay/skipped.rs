@@ -112,7 +112,7 @@ impl Replay {
                 pool_before,
             },
         };
-        Paid::of(&self.jackpot, event, (&paid.entry_id, player), &claim, self.currency)
+        Paid::of(&self.jackpot, event, &paid.entry_id, player, &claim, self.currency)
     }
 }
 

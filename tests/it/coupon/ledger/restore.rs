@@ -102,13 +102,13 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
         assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
         let half = [("a".to_owned(), "1".to_owned()), ("half".to_owned(), "2".to_owned())];
         for (key, sorted) in [(&keys.requests, false), (&keys.queue, true)].into_iter().take(steps) {
-            let written = restore_records(&fixture.store, (&keys.state, key), "dead", sorted, &half).await;
+            let written = restore_records(&fixture.store, &keys.state, key, "dead", sorted, &half).await;
             assert!(written.expect("a reply"));
         }
         let refused = scripts::issue(&fixture.store, keys, Mark::ZERO, &[ask("new", "u20")]).await;
         assert!(matches!(refused, Err(ScriptError::Restoring)), "{refused:?}");
         fixture.heal().await;
-        let stalled = restore_records(&fixture.store, (&keys.state, &keys.requests), "dead", false, &half).await;
+        let stalled = restore_records(&fixture.store, &keys.state, &keys.requests, "dead", false, &half).await;
         assert!(!stalled.expect("a reply"), "it writes nothing into the next one");
         assert_eq!(fixture.contents().await, before);
         fixture.assert_complete().await;

@@ -36,7 +36,8 @@ pub fn batch(batch_id: &str, sent: &[Sent]) -> Arc<Batch> {
 pub fn drawn(
     batch: &Batch,
     positions: Range<usize>,
-    (definition, stamp): (&Definition, &str),
+    definition: &Definition,
+    stamp: &str,
     prizes: &[(usize, &str)],
 ) -> Drawn {
     let prizes = prizes.iter().copied().collect::<BTreeMap<_, _>>();
@@ -88,7 +89,7 @@ pub async fn call(
 pub async fn call_whole(fixture: &JackpotFixture, batch: &Batch, prizes: &[(usize, &str)]) -> BatchReply {
     let (_, view) = fixture.fresh().await;
     let all = 0..batch.entries.len();
-    let drawn = drawn(batch, all, (&view.definition, &view.stamp), prizes);
+    let drawn = drawn(batch, all, &view.definition, &view.stamp, prizes);
     call(fixture, batch, &[(&drawn, &view.definition)])
         .await
         .expect("a reply")

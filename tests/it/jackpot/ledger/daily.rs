@@ -57,8 +57,8 @@ async fn day(
     date: Date,
 ) -> Result<(Vec<TierRow>, Vec<SourceRow>), LedgerError> {
     let queries = Queries::new(fixture.ledger.sql.clone(), 7);
-    let bounds = days.bounds(date).expect("a day");
-    let found = queries.days_of(std::slice::from_ref(id), bounds).await?;
+    let (begin, end) = days.bounds(date).expect("a day");
+    let found = queries.days_of(std::slice::from_ref(id), begin, end).await?;
     let (mut tiers, mut sources) = (Vec::new(), Vec::new());
     for row in found.into_iter().flat_map(|day| day.rows) {
         match row {
@@ -161,7 +161,7 @@ fn whole(begin: i128, end: i128) -> i64 {
 }
 
 /// What entries of a source did, in events of a time.
-fn played(events: &[Event], (begin_ms, end_ms): (i64, i64), source: Option<&str>) -> (i64, i128, i64) {
+fn played(events: &[Event], begin_ms: i64, end_ms: i64, source: Option<&str>) -> (i64, i128, i64) {
     let (mut entries, mut stakes, mut reversed) = (0, 0, [0_i128; 2]);
     for event in events {
         let is_of = |of: Option<&Id>| of.map(Id::as_str) == source;
@@ -250,8 +250,7 @@ async fn compare(fixture: &JackpotLedger, id: &Id, days: &Days, dates: &[&str]) 
             seen += i32::from(row.contributed != 0);
         }
         for row in &sources {
-            let range = (begin_ms, end_ms);
-            let expected = played(&events, range, row.source_id.as_deref());
+            let expected = played(&events, begin_ms, end_ms, row.source_id.as_deref());
             assert_eq!((row.entries, row.stakes, row.reversed), expected, "{text} {row:?}");
             let Some(source) = &row.source_id else { continue };
             let mut moved = [(0_i128, 0_i128); 2];
@@ -560,8 +559,9 @@ async fn a_transfer_goes_out_on_one_day_and_comes_in_on_the_next(db: LedgerDb) {
         .expect("given");
     until_whole(&fixture, &fixture, &mut projector).await;
     clock.set_s(shift_to("2027-03-27T00:10:00Z"));
-    let transfer = (&fixture.id, &wish.transfer_id);
-    let received = other.operate.receive(&other.id, transfer, &holds.parts.text()).await;
+    let parts = holds.parts.text();
+    let receiving = other.operate.receive(&other.id, &fixture.id, &wish.transfer_id, &parts);
+    let received = receiving.await;
     assert!(received.expect("received"));
     until_whole(&fixture, &other, &mut projector).await;
     let days = Days::default();

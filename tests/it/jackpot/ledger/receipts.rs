@@ -184,8 +184,8 @@ async fn a_receipt_stays_checkable_after_rotation_and_without_its_seed() {
     assert_eq!(served.keys()[0], third);
     assert_eq!((old.verify(&served), new.verify(&served)), (Ok(()), Ok(())));
     let spring = Id::parse("spring").expect("an id");
-    let chain = (0, ChainHash::first(&spring));
-    let head = Head::sign(spring, keys.sql.ledger_id(), chain, 0, &keys.keys.current());
+    let first = ChainHash::first(&spring);
+    let head = Head::sign(spring, keys.sql.ledger_id(), 0, first, 0, &keys.keys.current());
     assert_eq!(head.verify(&served), Ok(()));
 }
 

@@ -11,7 +11,7 @@ use jackpot::jackpot::transfer::worker::Transfers;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
-use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
+use jackpot::ledger::stuck::{self, At, Found, Plan, Skip, StuckError};
 use jackpot::proof::export::Export;
 use jackpot::proof::verify;
 use jackpot::subject::kinds::JACKPOT;
@@ -112,32 +112,40 @@ async fn lease(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> (Leases, i6
     (leases, token)
 }
 
-async fn plan(fixture: &JackpotLedger, jackpot: &JackpotFixture, token: i64) -> (Found<Jackpots>, Option<Plan>) {
+fn at<'a>(fixture: &'a JackpotLedger, jackpot: &'a JackpotFixture, token: i64) -> At<'a> {
+    At {
+        ledger: &fixture.ledger,
+        store: &jackpot.store,
+        id: &jackpot.id,
+        token,
+        index: true,
+        skip: None,
+    }
+}
+
+async fn plan(at: &At<'_>, jackpot: &JackpotFixture) -> (Found<Jackpots>, Option<Plan>) {
     let kind = Jackpots {
         operate: jackpot.operate.clone(),
     };
-    stuck::plan(&kind, &fixture.ledger, &jackpot.store, &jackpot.id, (token, true))
-        .await
-        .expect("found")
+    stuck::plan(&kind, at).await.expect("found")
 }
 
 /// Skips the stuck event; returns the command's lines.
 async fn skip(fixture: &JackpotLedger, jackpot: &JackpotFixture, n: u64) -> Vec<String> {
     let (leases, token) = lease(fixture, jackpot).await;
-    let (found, plan) = plan(fixture, jackpot, token).await;
+    let at = at(fixture, jackpot, token);
+    let (found, plan) = plan(&at, jackpot).await;
     let plan = plan.unwrap_or_else(|| panic!("event {n} of {} is not stuck", jackpot.id));
     assert_eq!(found.stuck.as_ref().expect("stuck").n, n);
-    let (_, stop) = stuck::outlook(&fixture.ledger, &jackpot.id, &found, &plan, true);
+    let (_, stop) = stuck::outlook(&at, &found, &plan);
     assert_eq!(stop, None, "event {n}");
     let lines = plan.lines.clone();
-    let done: Result<(), StuckError> = stuck::skip(
-        &fixture.ledger,
-        &jackpot.id,
-        (&found, plan),
-        (token, true),
-        (&operator(), "a test", 1),
-    )
-    .await;
+    let wish = Skip {
+        n,
+        by: &operator(),
+        reason: "a test",
+    };
+    let done = stuck::skip(&at, &found, plan, &wish, 1).await;
     done.unwrap_or_else(|error| panic!("event {n} is not skipped: {error}"));
     leases.release().await.expect("given back");
     lines
@@ -393,7 +401,7 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     fixture.project().await;
     let before = fixture.everything().await;
     let (leases, token) = lease(&fixture, &jackpot).await;
-    let (found, nothing) = plan(&fixture, &jackpot, token).await;
+    let (found, nothing) = plan(&at(&fixture, &jackpot, token), &jackpot).await;
     assert!(found.stuck.is_none() && nothing.is_none());
     leases.release().await.expect("given back");
     assert_eq!(fixture.everything().await, before);
@@ -406,19 +414,18 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
         })
         .await;
     let (_, token) = lease(&fixture, &jackpot).await;
-    let (found, plan) = plan(&fixture, &jackpot, token).await;
-    let at = place(&fixture, &jackpot).await.0;
+    let at = at(&fixture, &jackpot, token);
+    let (found, plan) = plan(&at, &jackpot).await;
+    let before = place(&fixture, &jackpot).await.0;
     lease(&fixture, &jackpot).await;
-    let late = stuck::skip(
-        &fixture.ledger,
-        &jackpot.id,
-        (&found, plan.expect("stuck")),
-        (token, true),
-        (&operator(), "late", 1),
-    )
-    .await;
+    let wish = Skip {
+        n: before + 1,
+        by: &operator(),
+        reason: "late",
+    };
+    let late = stuck::skip(&at, &found, plan.expect("stuck"), &wish, 1).await;
     assert!(matches!(late, Err(StuckError::Write(_))), "{late:?}");
-    assert_eq!(place(&fixture, &jackpot).await.0, at);
+    assert_eq!(place(&fixture, &jackpot).await.0, before);
 }
 
 /// The event of the story of cycles that reverses an entry.
@@ -581,7 +588,7 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
 }
 
 /// Takes a step of a payout of seven units, as a call does that has read the ledger up to the last event.
-async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, (before, after): (State, State)) {
+async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, before: State, after: State) {
     let (known, view) = jackpot.fresh().await;
     let after = Standing {
         asked: Some(operator().owner),
@@ -618,10 +625,11 @@ async fn a_skipped_step_of_a_payout_leaves_its_row_and_its_money(db: LedgerDb) {
             &jackpot,
             &payout_id,
             Step::VoidRequest,
-            (State::Due, State::VoidRequested),
+            State::Due,
+            State::VoidRequested,
         )
         .await;
-        step(&jackpot, &payout_id, Step::Void, (State::VoidRequested, State::Void)).await;
+        step(&jackpot, &payout_id, Step::Void, State::VoidRequested, State::Void).await;
         let n = jackpot.snapshot().await.mark.n();
         jackpot
             .rewrite(|events| {

@@ -347,7 +347,7 @@ async fn a_transfer_whose_caller_died_after_any_step_is_ended(db: LedgerDb) {
     let transfer_id = moving.wish("u").transfer_id;
     let received = moving
         .operate()
-        .receive(&moving.target.id, (&moving.source.id, &transfer_id), &parts[1]);
+        .receive(&moving.target.id, &moving.source.id, &transfer_id, &parts[1]);
     received.await.expect("received");
     assert_eq!(moving.listed().await[1].1, TransferState::InTransit);
     let all = moving.money().await;
@@ -417,7 +417,7 @@ async fn what_redis_lost_of_a_transfer_is_done_again_once(db: LedgerDb) {
     let parts = moving.ledger.table("transfers", "parts").await.remove(0);
     let received = moving
         .operate()
-        .receive(&moving.target.id, (&moving.source.id, &transfer_id), &parts[0]);
+        .receive(&moving.target.id, &moving.source.id, &transfer_id, &parts[0]);
     received.await.expect("received");
     assert_eq!(moving.money().await, (0, had + gives, 0));
     moving.learn().await;

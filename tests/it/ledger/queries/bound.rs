@@ -48,9 +48,9 @@ fn own(rows: &[Value], field: &str) -> Vec<Value> {
 async fn payouts_of_other_jackpots_leave_no_trace(db: LedgerDb) {
     let mut books = books(db).await;
     // All three have rows at the same times. Thousands of rows of another subject are between and before the own ones.
-    books.payouts("spring", (1, 60), T0).await;
-    books.payouts("autumn", (1, 45), T0).await;
-    books.payouts("winter", (1, 30_000), T0 - 1_000_000).await;
+    books.payouts("spring", 1, 60, T0).await;
+    books.payouts("autumn", 1, 45, T0).await;
+    books.payouts("winter", 1, 30_000, T0 - 1_000_000).await;
     let everybody = books.bound_key.clone();
     for query in [
         "",
@@ -142,8 +142,8 @@ async fn a_player_of_many_jackpots_is_shown_in_those_of_the_key(db: LedgerDb) {
         assert_eq!(found, expected, "{limit}");
     }
     // Payouts to a player go through the player's index as well.
-    books.payouts("winter", (1, 30_000), T0).await;
-    books.payouts("spring", (1, 20), T0 - 100_000).await;
+    books.payouts("winter", 1, 30_000, T0).await;
+    books.payouts("spring", 1, 20, T0 - 100_000).await;
     let found = books.walk("/v1/payouts?player_id=p3&limit=5", async |_| ()).await;
     assert_eq!(found.len(), 3);
     assert!(found.iter().all(|row| row["jackpot_id"] == "spring"));
@@ -195,8 +195,8 @@ async fn the_audit_is_that_of_the_own_subjects(db: LedgerDb) {
 async fn another_subject_named_is_refused(db: LedgerDb) {
     let mut books = books(db).await;
     books.jackpot("winter").await;
-    books.payouts("spring", (1, 1), T0).await;
-    books.payouts("winter", (1, 1), T0).await;
+    books.payouts("spring", 1, 1, T0).await;
+    books.payouts("winter", 1, 1, T0).await;
     let bound = books.bound_key.clone();
     books.ask_with(&bound);
     for path in [
@@ -262,7 +262,7 @@ async fn only_own_mismatches_are_a_problem(db: LedgerDb) {
 
 async fn a_key_without_jackpots_sees_empty_lists(db: LedgerDb) {
     let mut books = books(db).await;
-    books.payouts("spring", (1, 3), T0).await;
+    books.payouts("spring", 1, 3, T0).await;
     audit(&books, "spring", 1, "anna").await;
     let room = books.room_key.clone();
     books.ask_with(&room);
@@ -287,7 +287,7 @@ const MANY: u32 = 60_000;
 
 async fn a_revoked_key_breaks_a_download_off(db: LedgerDb) {
     let mut books = books(db).await;
-    books.payouts("spring", (1, MANY), T0).await;
+    books.payouts("spring", 1, MANY, T0).await;
     let bound = books.bound_key.clone();
     books.ask_with(&bound);
     let mut answer = books

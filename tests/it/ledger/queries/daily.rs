@@ -282,7 +282,7 @@ async fn a_report_looks_up_two_runs_of_each_jackpot(db: LedgerDb) {
     if books.sql.kind() == Kind::Postgres {
         books.run("ANALYZE").await;
     }
-    let said = plan(&books, days(&ids, (90_000, 180_000))).await;
+    let said = plan(&books, days(&ids, 90_000, 180_000)).await;
     assert!(said.contains("report_runs_by_time"), "{said}");
     for scan in ["SCAN a", "SCAN z", "SCAN l", "SCAN m", "Seq Scan on report_runs"] {
         assert!(!said.contains(scan), "{scan}: {said}");

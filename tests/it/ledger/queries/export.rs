@@ -57,7 +57,7 @@ fn cell(value: &Value) -> String {
 
 async fn csv_and_ndjson_and_pages_hold_the_same_rows(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, 2500), T0).await;
+    books.payouts("spring", 1, 2500, T0).await;
     for query in ["", "min_amount=40&tier=grand&", "limit=7&", "limit=1000&"] {
         let path = format!("/v1/payouts?{query}");
         let rows = ndjson_rows(&books, &path).await;
@@ -125,7 +125,7 @@ async fn free_text_is_no_formula_in_csv(db: LedgerDb) {
 
 async fn a_database_that_fails_in_mid_stream_breaks_the_transfer(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, MANY), T0).await;
+    books.payouts("spring", 1, MANY, T0).await;
     for accept in ["application/x-ndjson", "text/csv"] {
         let mut answer = export(&books, "/v1/payouts", accept).await;
         let first = answer.chunk().await.unwrap().expect("a first part");
@@ -157,7 +157,7 @@ async fn a_database_that_fails_in_mid_stream_breaks_the_transfer(db: LedgerDb) {
 
 async fn exports_are_limited_and_their_places_are_given_back(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, MANY), T0).await;
+    books.payouts("spring", 1, MANY, T0).await;
     let mut open = Vec::new();
     for _ in 0..4 {
         open.push(export(&books, "/v1/payouts", "text/csv").await);

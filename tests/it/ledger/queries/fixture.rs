@@ -253,11 +253,11 @@ impl Books {
 
     /// A stream of seven events that nobody reads.
     pub async fn stream(&self, kind: &str, id: &str) {
-        self.run(&stream_row((kind, id), (7, &"ab".repeat(32)))).await;
+        self.run(&stream_row(kind, id, 7, &"ab".repeat(32))).await;
     }
 
     /// Payouts 1 to `count` of a jackpot: one each second from `from_ms`, of tiers and players by the given SQL over i.
-    pub async fn payouts(&self, jackpot: &str, (first, last): (u32, u32), from_ms: i64) {
+    pub async fn payouts(&self, jackpot: &str, first: u32, last: u32, from_ms: i64) {
         self.run(&format!(
             "INSERT INTO payouts (payout_id, jackpot_id, claim_order, n, sequence, entry_id, player_id, rank, tier, \
              amount, currency, pool_before, pool_after, paid_at_ms, history, event_id, key_id, signature) \

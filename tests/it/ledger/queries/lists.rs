@@ -81,7 +81,7 @@ async fn an_entry_shows_its_outcome_once_it_is_final(db: LedgerDb) {
              '{definition}', 1)"
         ))
         .await;
-    books.payouts("spring", (2, 3), T0).await;
+    books.payouts("spring", 2, 3, T0).await;
     let lost = entry("p1", T0 + 1, "spring", 1);
     let pool = IndexRow {
         rank: 1,

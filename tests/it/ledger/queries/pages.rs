@@ -19,16 +19,16 @@ on_both_databases!(
 
 async fn pages_have_no_gap_and_no_repeat_while_rows_are_added(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, 50), T0).await;
-    books.payouts("autumn", (1, 50), T0).await;
+    books.payouts("spring", 1, 50, T0).await;
+    books.payouts("autumn", 1, 50, T0).await;
     let later = T0 + 1_000_000;
     let seen = books
         .walk("/v1/payouts?limit=7", async |page| {
             let order = 1000 + u32::try_from(page).unwrap();
             // One payout is newer than all. Another jackpot's projector brings the other one late, before what was
             // read.
-            books.payouts("spring", (order, order), later).await;
-            books.payouts("winter", (order, order), T0 - 2_000_000).await;
+            books.payouts("spring", order, order, later).await;
+            books.payouts("winter", order, order, T0 - 2_000_000).await;
         })
         .await;
     let ids: Vec<_> = seen.iter().map(|row| row["payout_id"].as_str().unwrap()).collect();
@@ -53,7 +53,7 @@ async fn pages_have_no_gap_and_no_repeat_while_rows_are_added(db: LedgerDb) {
 
 async fn payouts_are_whole_receipts_the_newest_first(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, 120), T0).await;
+    books.payouts("spring", 1, 120, T0).await;
     let (_, page) = books.get("/v1/payouts").await;
     assert_eq!(page["items"].as_array().unwrap().len(), 100, "the default");
     let expected = json!({
@@ -96,8 +96,8 @@ async fn payouts_are_whole_receipts_the_newest_first(db: LedgerDb) {
 async fn every_filter_keeps_what_fits_it(db: LedgerDb) {
     type Fits = fn(&Value) -> bool;
     let books = books(db).await;
-    books.payouts("spring", (1, 300), T0).await;
-    books.payouts("autumn", (1, 300), T0).await;
+    books.payouts("spring", 1, 300, T0).await;
+    books.payouts("autumn", 1, 300, T0).await;
     let all = books.walk("/v1/payouts?limit=1000", async |_| ()).await;
     assert_eq!(all.len(), 600);
     let tests: [(&str, Fits); 4] = [
@@ -126,7 +126,7 @@ async fn every_filter_keeps_what_fits_it(db: LedgerDb) {
 
 async fn from_is_inclusive_and_to_is_exclusive(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, 10), T0).await;
+    books.payouts("spring", 1, 10, T0).await;
     let orders = async |query: &str| books.column(&format!("/v1/payouts?{query}"), "claim_order").await;
     for filter in ["", "&jackpot_id=spring", "&tier=grand", "&min_amount=0"] {
         let late = orders(&format!("from=2025-11-21T00:00:05Z{filter}")).await;
@@ -147,7 +147,7 @@ async fn from_is_inclusive_and_to_is_exclusive(db: LedgerDb) {
 async fn a_cursor_is_for_its_own_list_and_filters(db: LedgerDb) {
     let books = books(db).await;
     books.jackpot("spring").await;
-    books.payouts("spring", (1, 10), T0).await;
+    books.payouts("spring", 1, 10, T0).await;
     let (_, page) = books.get("/v1/payouts?jackpot_id=spring&limit=2").await;
     let cursor = page["next_cursor"].as_str().unwrap();
     // Another limit gives other page sizes of the same list.
@@ -194,7 +194,7 @@ async fn wrong_filters_are_named(db: LedgerDb) {
 
 async fn a_rare_row_among_many_is_found_over_short_pages(db: LedgerDb) {
     let books = books(db).await;
-    books.payouts("spring", (1, 25_000), T0).await;
+    books.payouts("spring", 1, 25_000, T0).await;
     books
         .run("UPDATE payouts SET amount = 5000 WHERE claim_order IN (20, 24000)")
         .await;

@@ -177,8 +177,8 @@ async fn every_page_of_a_source_is_a_range_of_the_intended_index(db: LedgerDb) {
 /// Thousands of rows in each table, so that a database has a reason to choose.
 async fn fill(books: &Books) {
     let numbers = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000)";
-    books.payouts("spring", (1, 20_000), T0).await;
-    books.payouts("autumn", (1, 5_000), T0).await;
+    books.payouts("spring", 1, 20_000, T0).await;
+    books.payouts("autumn", 1, 5_000, T0).await;
     let mut tx = books.sql.begin().await.unwrap();
     jackpot::sql::entry_days::ensure(&mut tx, "20251121").await.unwrap();
     tx.commit().await.unwrap();

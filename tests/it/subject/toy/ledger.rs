@@ -251,7 +251,7 @@ impl Kind for Toys {
             ("seq", books.count.to_string()),
             ("puts", books.puts),
         ];
-        let end = scripts::restore_end(&restorer.store, known.stream(), &begun.token, &state, (by, reason)).await?;
+        let end = scripts::restore_end(&restorer.store, known.stream(), &begun.token, &state, by, reason).await?;
         Ok(Restored {
             mark: ended(end)?,
             records: 0,

@@ -233,7 +233,8 @@ impl Toys {
 async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
-    (head, request_id): (HttpRequest, RequestId),
+    head: HttpRequest,
+    request_id: RequestId,
     toys: Data<Toys>,
     Body(definition): Body<Definition>,
 ) -> Result<HttpResponse, Problem> {

@@ -170,7 +170,8 @@ pub async fn restore_end(
     keys: StreamKeys<'_>,
     token: &str,
     state: &[(&str, String)],
-    (by, reason): (&Operator, &str),
+    by: &Operator,
+    reason: &str,
 ) -> Result<RestoreEnded, ScriptError> {
     let call = Call::new(&RESTORE_END).key(keys.state).key(keys.events);
     let call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);

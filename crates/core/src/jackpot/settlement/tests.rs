@@ -22,7 +22,7 @@ fn in_state(state: State, approved: bool) -> Standing {
 
 /// The state after, `-` for no change, or why not.
 fn told(standing: &Standing, wish: &Wish, by: (&str, &str)) -> String {
-    match standing.decide(wish, by) {
+    match standing.decide(wish, by.0, by.1) {
         Ok(Decision::Stays) => "-".to_owned(),
         Ok(Decision::Step(_, after)) => after.state.as_str().to_owned(),
         Err(refusal) => format!("{refusal:?}"),
@@ -76,13 +76,13 @@ fn two_owners_are_needed() {
 
 #[test]
 fn a_step_keeps_what_was_before_it() {
-    let Ok(Decision::Step(Step::Approve, due)) = Standing::new(State::Held).decide(&Wish::Approve, BOB) else {
+    let Ok(Decision::Step(Step::Approve, due)) = Standing::new(State::Held).decide(&Wish::Approve, BOB.0, BOB.1) else {
         panic!("it is approved");
     };
-    let Ok(Decision::Step(Step::Fail, failed)) = due.decide(&report(Ended::Failed), ANNA) else {
+    let Ok(Decision::Step(Step::Fail, failed)) = due.decide(&report(Ended::Failed), ANNA.0, ANNA.1) else {
         panic!("it fails");
     };
-    let Ok(Decision::Step(Step::VoidRequest, asked)) = failed.decide(&Wish::Void, ANNA) else {
+    let Ok(Decision::Step(Step::VoidRequest, asked)) = failed.decide(&Wish::Void, ANNA.0, ANNA.1) else {
         panic!("a void is asked for");
     };
     assert_eq!(asked.approved, Some((BOB.0.to_owned(), BOB.1.to_owned())));
@@ -92,11 +92,11 @@ fn a_step_keeps_what_was_before_it() {
 
 #[test]
 fn a_withdrawn_request_leads_back_to_the_state_before_it() {
-    let back = |standing: &Standing, first, by| {
-        let Ok(Decision::Step(Step::VoidRequest, asked)) = standing.decide(&Wish::Void, ANNA) else {
+    let back = |standing: &Standing, first, by: (&str, &str)| {
+        let Ok(Decision::Step(Step::VoidRequest, asked)) = standing.decide(&Wish::Void, ANNA.0, ANNA.1) else {
             panic!("a void is asked for");
         };
-        match asked.decide(&Wish::Withdraw { first }, by) {
+        match asked.decide(&Wish::Withdraw { first }, by.0, by.1) {
             Ok(Decision::Step(Step::Withdraw, after)) => after,
             other => panic!("{other:?}"),
         }

@@ -80,13 +80,13 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
     let before = operated.then(|| batch.books.clone());
     batch.books.apply(&event)?;
     if let Some(before) = before {
-        let action = audit::action(start.id, &event, &raw.fields, (&before, &batch.books));
+        let action = audit::action(start.id, &event, &raw.fields, &before, &batch.books);
         batch.actions.extend(action.map(|action| (n, at_ms, action)));
     }
     match event.kind {
-        Kind::Define(define) => batch.define(define.version, (n, at_ms), define.put.json),
+        Kind::Define(define) => batch.define(define.version, n, at_ms, define.put.json),
         Kind::Issue { lines, .. } | Kind::Serve { lines, .. } => {
-            let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
+            let issued = lines.into_iter().filter_map(|line| issue(n, at_ms, line));
             batch.rows.issues.extend(issued);
         }
         Kind::Void {
@@ -121,7 +121,7 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
         Kind::Checkpoint(redis) => {
             batch.report = Some((n, at_ms, compare(&Side::from(&redis), &batch.books)));
         }
-        Kind::Skipped(skipped) => carried(batch, (n, at_ms), skipped.carried),
+        Kind::Skipped(skipped) => carried(batch, n, at_ms, skipped.carried),
         Kind::Redrive { .. }
         | Kind::Status(_)
         | Kind::Emergency(_)
@@ -133,7 +133,7 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
 }
 
 /// Adds the rows of a skipped event.
-fn carried(batch: &mut Batch, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
+fn carried(batch: &mut Batch, n: u64, at_ms: i64, carried: CarriedCoupon) {
     for (request, text) in carried.records {
         let Ok(Record { user, state }) = Record::parse(&text) else {
             continue;
@@ -172,11 +172,11 @@ fn carried(batch: &mut Batch, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
             n,
         }));
     for (version, json) in carried.definitions {
-        batch.define(version, (n, at_ms), json);
+        batch.define(version, n, at_ms, json);
     }
 }
 
-fn issue((n, at_ms): (u64, i64), line: Line) -> Option<IssueRow> {
+fn issue(n: u64, at_ms: i64, line: Line) -> Option<IssueRow> {
     let What::Issued { sequence, code } = line.what else {
         return None;
     };

@@ -60,7 +60,7 @@ pub async fn list(
         let (queries, filters) = (queries.clone(), filters.clone());
         async move { queries.adjustments(&filters, after, limit).await }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }
 
 /// Refuses what a key with the role `approve` may not read.

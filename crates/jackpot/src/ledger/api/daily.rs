@@ -87,7 +87,7 @@ pub async fn get(
 ) -> Result<HttpResponse, Problem> {
     caller.check(JACKPOT, query.jackpot_id.as_ref())?;
     let Day(date) = query.date;
-    let bounds = bounds(&api, &queries, date).await?;
+    let (begin, end) = bounds(&api, &queries, date).await?;
     let (ids, _slot) = if let Some(id) = query.jackpot_id {
         wait_for(&api, &id).await;
         queries.expect_jackpot(&id).await?;
@@ -101,8 +101,8 @@ pub async fn get(
         };
         (ids, Some(slot))
     };
-    let days = read(&queries, &ids, bounds).await?;
-    let complete = is_complete(&api, &queries, &days, bounds.1).await?;
+    let days = read(&queries, &ids, begin, end).await?;
+    let complete = is_complete(&api, &queries, &days, end).await?;
     let report = DailyReport {
         date: date.to_string(),
         complete,
@@ -132,11 +132,11 @@ async fn bounds(api: &Api, queries: &Queries, date: Date) -> Result<(i64, i64), 
 }
 
 /// Reads the figures. After an instance has taken a stream over, they are behind its events for a moment.
-async fn read(queries: &Queries, ids: &[Id], bounds: (i64, i64)) -> Result<Vec<DayOf>, LedgerError> {
-    let begun = Instant::now();
+async fn read(queries: &Queries, ids: &[Id], begin: i64, end: i64) -> Result<Vec<DayOf>, LedgerError> {
+    let called = Instant::now();
     loop {
-        match queries.days_of(ids, bounds).await {
-            Err(LedgerError::NoReport(_)) if begun.elapsed() < WAITS => tokio::time::sleep(PAUSE).await,
+        match queries.days_of(ids, begin, end).await {
+            Err(LedgerError::NoReport(_)) if called.elapsed() < WAITS => tokio::time::sleep(PAUSE).await,
             read => return read,
         }
     }

@@ -88,7 +88,7 @@ pub async fn list(
             Ok(page)
         }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }
 
 impl Record for EntryRow {

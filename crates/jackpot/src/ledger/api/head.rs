@@ -21,11 +21,11 @@ pub async fn get(
     queries: Data<Queries>,
 ) -> Result<HttpResponse, Problem> {
     let facts = queries.head(&id).await?;
-    let place = (facts.n, facts.hash);
     let head = Head::sign(
         facts.jackpot_id,
         &facts.ledger_id,
-        place,
+        facts.n,
+        facts.hash,
         facts.at_ms,
         &api.signing.current(),
     );

@@ -101,7 +101,7 @@ pub async fn list(
         let (queries, filters) = (queries.clone(), filters.clone());
         async move { queries.payouts(&filters, after, limit).await }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }
 
 /// A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.

@@ -68,7 +68,7 @@ pub async fn list(
         let (queries, filters) = (queries.clone(), filters.clone());
         async move { queries.postings(&filters, after, limit).await }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }
 
 impl Record for PostingRow {

@@ -62,7 +62,7 @@ pub async fn list(
         let (queries, filters) = (queries.clone(), filters.clone());
         async move { queries.transfers(&filters, after, limit).await }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }
 
 impl Record for TransferRow {

@@ -35,15 +35,17 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
     let event = Event::parse(&raw.fields)?;
     let before = Before::of(&event, &batch.books);
     if batch.rows.in_step {
-        let last = (batch.books.n, batch.books.at_ms);
         let pools = || steps::text(&steps::pools(&batch.books));
-        batch.rows.steps.follow(last, event.at_ms, pools);
+        batch
+            .rows
+            .steps
+            .follow(batch.books.n, batch.books.at_ms, event.at_ms, pools);
     }
     batch.books.apply(&event)?;
     if let Some(books) = &before.books {
         let put = batch.definitions.last().map(|row| row.json.as_str());
         let last = put.unwrap_or(&start.tables.last_definition);
-        let action = audit::action(start.id, &event, &raw.fields, (books, &batch.books), last);
+        let action = audit::action(start.id, &event, &raw.fields, books, &batch.books, last);
         batch
             .actions
             .extend(action.map(|action| (event.n, event.at_ms, action)));
@@ -71,6 +73,7 @@ pub(super) fn indexed_to(batch: &Batch) -> u64 {
     }
 }
 
+/// The books are at the event already.
 fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -> Result<(), Stop> {
     let (n, at_ms) = (event.n, event.at_ms);
     batch.rows.first_payout = parts::first_payout(&event.kind);
@@ -79,13 +82,13 @@ fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -
         match fact {
             Fact::Taken(enter) => {
                 if let Some(tiers) = &tiers {
-                    moved_for_sources(batch, n, at_ms, &enter, tiers)?;
+                    moved_for_sources(batch, &enter, tiers)?;
                 }
-                entered(batch, start, (n, at_ms), enter)?;
+                entered(batch, start, enter)?;
             }
             Fact::Claimed { entry_id, claim } => {
                 if let Some(pending) = &pending {
-                    claimed(batch, start, (n, at_ms), (entry_id, pending), &claim)?;
+                    claimed(batch, start, entry_id, pending, &claim)?;
                 }
             }
             Fact::Finished { sequence, .. } => {
@@ -93,7 +96,7 @@ fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -
                     settle(batch, start, pending, sequence, 0);
                 }
             }
-            Fact::Defined { version, json, .. } => batch.define(version, (n, at_ms), json),
+            Fact::Defined { version, json, .. } => batch.define(version, n, at_ms, json),
             Fact::Dropped(version) => batch.rows.dropped_versions.push(version),
             Fact::EpochClosed { epoch, at_ms } => batch.rows.closed_epochs.push((epoch, n, at_ms)),
             Fact::EpochOpened { epoch, opening, at_ms } => batch.rows.epochs.push((epoch, opening, at_ms)),
@@ -109,14 +112,14 @@ fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -
                 at_ms,
                 ..
             } => batch.rows.received.push((at_ms, from, transfer_id)),
-            Fact::Stepped { step, is_carried } => stepped(batch, start, (n, at_ms), step, is_carried)?,
+            Fact::Stepped { step, is_carried } => stepped(batch, start, step, is_carried)?,
             Fact::Held(redis) => {
                 let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&batch.books));
                 batch.report = Some((n, at_ms, report));
             }
             Fact::Skipped(rest) => {
                 let pending = books.as_ref().map(|books| &books.pending);
-                carried(batch, start, (n, at_ms), *rest, pending)?;
+                carried(batch, start, *rest, pending)?;
             }
             Fact::Changed(_) | Fact::Adjusted(_) | Fact::Reversed(_) | Fact::Restored(_) | Fact::Operated => {}
         }
@@ -128,18 +131,24 @@ fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -
 fn claimed(
     batch: &mut Batch,
     start: &Start<'_>,
-    (n, at_ms): (u64, i64),
-    (entry_id, pending): (String, &Pending),
+    entry_id: String,
+    pending: &Pending,
     claim: &Claim,
 ) -> Result<(), Stop> {
-    let by = (&pending.player_id, pending.source_id.as_ref());
-    paid(batch, start, (n, at_ms), &entry_id, by, claim)?;
+    paid(
+        batch,
+        start,
+        &entry_id,
+        &pending.player_id,
+        pending.source_id.as_ref(),
+        claim,
+    )?;
     if let Some(source) = &pending.source_id {
         let mut all = BySource::new();
         sources::paid(&mut all, source, claim);
-        source_rows(batch, n, at_ms, all);
+        source_rows(batch, all);
     }
-    issued(batch, at_ms, n, entry_id, &pending.player_id, claim);
+    issued(batch, entry_id, &pending.player_id, claim);
     if claim.result.is_won() {
         settle(batch, start, pending, claim.sequence, claim.rank);
     }
@@ -150,18 +159,18 @@ fn claimed(
 fn carried(
     batch: &mut Batch,
     start: &Start<'_>,
-    (n, at_ms): (u64, i64),
     carried: Carried,
     pending: Option<&BTreeMap<u64, Pending>>,
 ) -> Result<(), Stop> {
+    let (n, at_ms) = (batch.books.n, batch.books.at_ms);
     let mut all = BySource::new();
     for paid in carried.paid {
         let sent = carried.entries.iter().find(|entry| entry.sequence == paid.sequence);
         let sent = sent.and_then(|entry| Sent::parse(&entry.sent)?.source);
         let source = sent.or_else(|| pending?.get(&paid.sequence)?.source_id.clone());
-        carried_payout(batch, start, (n, at_ms), (paid, source), &mut all)?;
+        carried_payout(batch, start, paid, source.as_ref(), &mut all)?;
     }
-    source_rows(batch, n, at_ms, all);
+    source_rows(batch, all);
     batch
         .rows
         .coupons
@@ -178,7 +187,7 @@ fn carried(
         }));
     if start.with.index_entries {
         let (epoch, version) = (batch.books.epoch, batch.books.version);
-        let rows = carried_entry_rows((n, at_ms), (epoch, version), &carried.entries);
+        let rows = carried_entry_rows(n, at_ms, epoch, version, &carried.entries);
         batch.rows.index.entries.extend(rows);
     }
     Ok(())
@@ -187,8 +196,8 @@ fn carried(
 fn carried_payout(
     batch: &mut Batch,
     start: &Start<'_>,
-    (n, at_ms): (u64, i64),
-    (payout, source): (CarriedPayout, Option<Id>),
+    payout: CarriedPayout,
+    source: Option<&Id>,
     all: &mut BySource,
 ) -> Result<(), Stop> {
     let (Some(player_id), Some(pool_before)) = (payout.player_id, payout.pool_before) else {
@@ -205,38 +214,34 @@ fn carried_payout(
             pool_before,
         },
     };
-    if let Some(source) = &source {
+    if let Some(source) = source {
         sources::paid(all, source, &claim);
     }
-    paid(
-        batch,
-        start,
-        (n, at_ms),
-        &payout.entry_id,
-        (&player_id, source.as_ref()),
-        &claim,
-    )
+    paid(batch, start, &payout.entry_id, &player_id, source, &claim)
 }
 
 /// Adds what a call moved for sources. `before`: the tiers of the definition in force before it.
-fn moved_for_sources(batch: &mut Batch, n: u64, at_ms: i64, enter: &Enter, before: &[Id]) -> Result<(), Stop> {
+fn moved_for_sources(batch: &mut Batch, enter: &Enter, before: &[Id]) -> Result<(), Stop> {
+    let n = batch.books.n;
     let after = sources::tiers(&batch.books.terms);
     let moved = sources::of_call(enter, before, &after);
     let moved = moved.ok_or_else(|| wrong(n, "amounts of other tiers than its definition has"))?;
-    source_rows(batch, n, at_ms, moved);
+    source_rows(batch, moved);
     Ok(())
 }
 
-fn source_rows(batch: &mut Batch, n: u64, at_ms: i64, all: BySource) {
+fn source_rows(batch: &mut Batch, all: BySource) {
+    let (n, at_ms) = (batch.books.n, batch.books.at_ms);
     let rows = all.into_iter().map(|(source, moved)| (n, at_ms, source, moved));
     batch.rows.sources.extend(rows);
 }
 
-fn entered(batch: &mut Batch, start: &Start<'_>, (n, at_ms): (u64, i64), enter: Enter) -> Result<(), Stop> {
+fn entered(batch: &mut Batch, start: &Start<'_>, enter: Enter) -> Result<(), Stop> {
+    let (n, at_ms) = (batch.books.n, batch.books.at_ms);
     for claim in &enter.claims {
         if let Some((_, entry)) = enter.call.entry(claim.sequence) {
-            let by = (&entry.sent.player, entry.sent.source.as_ref());
-            paid(batch, start, (n, at_ms), &entry.entry_id, by, claim)?;
+            let (player, source) = (&entry.sent.player, entry.sent.source.as_ref());
+            paid(batch, start, &entry.entry_id, player, source, claim)?;
         }
     }
     if start.with.index_entries {
@@ -248,11 +253,12 @@ fn entered(batch: &mut Batch, start: &Start<'_>, (n, at_ms): (u64, i64), enter: 
 fn paid(
     batch: &mut Batch,
     start: &Start<'_>,
-    (n, at_ms): (u64, i64),
     entry_id: &str,
-    (player_id, source_id): (&PersonId, Option<&Id>),
+    player_id: &PersonId,
+    source_id: Option<&Id>,
     claim: &Claim,
 ) -> Result<(), Stop> {
+    let (n, at_ms) = (batch.books.n, batch.books.at_ms);
     let ClaimResult::Paid {
         tier,
         amount,
@@ -302,13 +308,8 @@ fn paid(
 }
 
 /// Adds the row of a step, and signs the receipt of a void.
-fn stepped(
-    batch: &mut Batch,
-    start: &Start<'_>,
-    (n, at_ms): (u64, i64),
-    step: Box<PayoutStep>,
-    is_carried: bool,
-) -> Result<(), Stop> {
+fn stepped(batch: &mut Batch, start: &Start<'_>, step: Box<PayoutStep>, is_carried: bool) -> Result<(), Stop> {
+    let (n, at_ms) = (batch.books.n, batch.books.at_ms);
     let void_receipt = if step.step == Step::Void {
         let amount = Minor::try_from(step.amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"))?;
         let unsigned = UnsignedVoid {
@@ -332,7 +333,8 @@ fn stepped(
     Ok(())
 }
 
-fn issued(batch: &mut Batch, at_ms: i64, n: u64, entry_id: String, player_id: &PersonId, claim: &Claim) {
+fn issued(batch: &mut Batch, entry_id: String, player_id: &PersonId, claim: &Claim) {
+    let (n, at_ms) = (batch.books.n, batch.books.at_ms);
     if let ClaimResult::Issued {
         coupon_id,
         sequence,

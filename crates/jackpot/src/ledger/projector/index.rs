@@ -221,8 +221,10 @@ pub(super) fn entry_rows(n: u64, at_ms: i64, enter: Enter) -> impl Iterator<Item
 
 /// The same for the entries of a skipped event.
 pub(super) fn carried_entry_rows(
-    (n, at_ms): (u64, i64),
-    (epoch, version): (u64, u64),
+    n: u64,
+    at_ms: i64,
+    epoch: u64,
+    version: u64,
     entries: &[CarriedEntry],
 ) -> Vec<EntryRow> {
     let row = |entry: &CarriedEntry| {
@@ -302,9 +304,8 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
         Kind::Finish { entry_id, sequence } => (entry_id, sequence, 0),
         Kind::Skipped(skipped) => {
             let Carried { books, entries, .. } = &skipped.carried;
-            let at = (event.n, event.at_ms);
-            rows.entries
-                .extend(carried_entry_rows(at, (books.epoch, books.version), entries));
+            let carried = carried_entry_rows(event.n, event.at_ms, books.epoch, books.version, entries);
+            rows.entries.extend(carried);
             return Ok(());
         }
         _ => return Ok(()),

@@ -55,7 +55,7 @@ impl Rows {
             Kind::Adjust(adjust) => {
                 let of = Leaving::Adjustment(adjust.adjustment_id.clone());
                 if adjust.asked.is_some() {
-                    return self.end(of, "done", (text("who"), at_ms));
+                    return self.end(of, "done", text("who"), at_ms);
                 }
                 self.rows.push(MoveRow {
                     of,
@@ -75,7 +75,7 @@ impl Rows {
                 });
             }
             Kind::Ask(ask) => {
-                let row = held(ask.leaving(), ask.record(), (n, 0, at_ms));
+                let row = held(ask.leaving(), ask.record(), n, 0, at_ms);
                 self.rows.push(MoveRow {
                     who: text("who"),
                     reason: text("reason"),
@@ -84,15 +84,15 @@ impl Rows {
             }
             Kind::Give(give) if give.asked.is_some() => {
                 let of = Leaving::Transfer(give.transfer_id.clone());
-                self.end(of, "done", (text("who"), at_ms));
+                self.end(of, "done", text("who"), at_ms);
             }
-            Kind::Withdraw(ends) => self.end(ends.leaving(), "withdrawn", (text("who"), at_ms)),
+            Kind::Withdraw(ends) => self.end(ends.leaving(), "withdrawn", text("who"), at_ms),
             Kind::Skipped(skipped) => self.carried(n, &skipped.carried.adjustments),
             _ => {}
         }
     }
 
-    fn end(&mut self, of: Leaving, state: &'static str, (by, at_ms): (String, i64)) {
+    fn end(&mut self, of: Leaving, state: &'static str, by: String, at_ms: i64) {
         self.ends.push(MoveEnd { of, state, by, at_ms });
     }
 
@@ -101,7 +101,7 @@ impl Rows {
         let mut place = 0;
         for (name, content, at_ms) in records {
             if let (Some(of), Ok(record)) = (Leaving::of_held(name), HeldRecord::parse(content)) {
-                self.rows.push(held(of, record, (n, place, *at_ms)));
+                self.rows.push(held(of, record, n, place, *at_ms));
                 place += 1;
             }
         }
@@ -110,15 +110,15 @@ impl Rows {
             let given = name.strip_prefix(transfer::OUT).and_then(of_id).map(Leaving::Transfer);
             let done = given.or_else(|| of_id(name).map(Leaving::Adjustment));
             if let Some(of) = Leaving::of_withdrawn(name) {
-                self.end(of, "withdrawn", (String::new(), *at_ms));
+                self.end(of, "withdrawn", String::new(), *at_ms);
             } else if let Some(of) = done {
-                self.end(of, "done", (String::new(), *at_ms));
+                self.end(of, "done", String::new(), *at_ms);
             }
         }
     }
 }
 
-fn held(of: Leaving, record: HeldRecord, (n, place, at_ms): (u64, u64, i64)) -> MoveRow {
+fn held(of: Leaving, record: HeldRecord, n: u64, place: u64, at_ms: i64) -> MoveRow {
     let is_transfer = matches!(of, Leaving::Transfer(_));
     let (tier, from_meter) = record.what.split_once(',').filter(|_| !is_transfer).unwrap_or_default();
     MoveRow {

@@ -231,7 +231,7 @@ async fn read_on(sql: &Sql, id: &Id, follower: &mut Follower, last_n: u64) -> Re
         while let Some(row) = events.try_next().await? {
             let (n, at_ms): (i64, i64) = (row.try_get("n")?, row.try_get("at_ms")?);
             let postings = postings::parse(row.try_get("moved")?).unwrap_or_default();
-            follower.follow((n.unsigned_abs(), at_ms), postings, &mut rows);
+            follower.follow(n.unsigned_abs(), at_ms, postings, &mut rows);
         }
         Ok::<_, sqlx::Error>(rows)
     })

@@ -79,19 +79,19 @@ impl Queries {
     ///
     /// # Errors
     /// [`LedgerError::NoReport`] while the runs of one lack events that the ledger has.
-    pub async fn days_of(&self, ids: &[Id], (begin, end): (i64, i64)) -> Result<Vec<DayOf>, LedgerError> {
+    pub async fn days_of(&self, ids: &[Id], begin: i64, end: i64) -> Result<Vec<DayOf>, LedgerError> {
         let mut days = Vec::with_capacity(ids.len());
         for ids in ids.chunks(PAGE) {
-            let page = self.page_of_days(ids, (begin, end));
+            let page = self.page_of_days(ids, begin, end);
             days.extend(self.sql.reading(page).await?);
         }
         Ok(days)
     }
 
-    async fn page_of_days(&self, ids: &[Id], bounds: (i64, i64)) -> Result<Vec<DayOf>, LedgerError> {
-        let rows = days(ids, bounds).query().fetch_all(self.sql.reader()).await?;
-        let late = self.late_runs(ids, bounds.1).await?;
-        rows.iter().map(|row| day(row, bounds, &late)).collect()
+    async fn page_of_days(&self, ids: &[Id], begin: i64, end: i64) -> Result<Vec<DayOf>, LedgerError> {
+        let rows = days(ids, begin, end).query().fetch_all(self.sql.reader()).await?;
+        let late = self.late_runs(ids, end).await?;
+        rows.iter().map(|row| day(row, begin, end, &late)).collect()
     }
 
     /// The runs of earlier quarters than one before them, by jackpot.
@@ -114,7 +114,7 @@ impl Queries {
 
 /// Reads of each jackpot where the ledger stands, and the last run before the begin and before the end of a day.
 #[must_use]
-pub fn days(ids: &[Id], (begin, end): (i64, i64)) -> Statement {
+pub fn days(ids: &[Id], begin: i64, end: i64) -> Statement {
     let (first, first_join) = run("a", " AND m.high_s < $1");
     let (last, last_join) = run("z", " AND m.high_s < $2");
     let text = format!(
@@ -156,7 +156,7 @@ fn text_of(id: &Id) -> Value {
     Value::Text(id.to_string())
 }
 
-fn day(row: &AnyRow, (begin, end): (i64, i64), late: &HashMap<String, Vec<Late>>) -> Result<DayOf, LedgerError> {
+fn day(row: &AnyRow, begin: i64, end: i64, late: &HashMap<String, Vec<Late>>) -> Result<DayOf, LedgerError> {
     let text: String = row.try_get("id")?;
     let id = Id::parse(&text).map_err(|_| LedgerError::Missing(format!("readable id of jackpot '{text}'")))?;
     let (n, whole_n): (i64, i64) = (row.try_get("n")?, row.try_get("whole_n")?);

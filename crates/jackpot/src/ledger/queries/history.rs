@@ -83,7 +83,7 @@ impl Queries {
             pool: books.meters.get(tier).map_or(0, |meters| meters.pool),
         };
         Ok(History {
-            points: steps::points(step, (first, current), base, ended, last),
+            points: steps::points(step, first, current, base, ended, last),
             ends_in_ms: (current + step.seconds()) * 1_000 - now_ms,
         })
     }

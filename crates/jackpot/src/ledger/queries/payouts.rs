@@ -510,7 +510,7 @@ fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: PayoutRow)
     } else {
         Some(void_receipt(row, &receipt, signature)?)
     };
-    let mut listed = ListedPayout::begun(receipt, (now.state, source_id));
+    let mut listed = ListedPayout::begun(receipt, now.state, source_id);
     listed.void_receipt = void_receipt;
     Ok(listed.after(now))
 }
@@ -555,11 +555,7 @@ pub fn standing(row: &AnyRow) -> Result<Standing, LedgerError> {
 }
 
 /// The receipts of a jackpot whose claims have these orders, from the first to the last.
-pub async fn receipts(
-    sql: &Sql,
-    jackpot: &Id,
-    (first, last): (u64, u64),
-) -> Result<BTreeMap<u64, PayoutRow>, sqlx::Error> {
+pub async fn receipts(sql: &Sql, jackpot: &Id, first: u64, last: u64) -> Result<BTreeMap<u64, PayoutRow>, sqlx::Error> {
     let text = format!(
         "SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3 ORDER BY claim_order"
     );
@@ -579,7 +575,8 @@ pub async fn receipts(
 pub async fn begun(
     sql: &Sql,
     jackpot: &Id,
-    (first, last): (u64, u64),
+    first: u64,
+    last: u64,
 ) -> Result<BTreeMap<u64, (State, Option<String>)>, LedgerError> {
     let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
     let select = sqlx::query(
@@ -604,7 +601,7 @@ pub async fn begun(
 impl ListedPayout {
     /// A tracked payout as it began.
     #[must_use]
-    pub fn begun(receipt: PayoutRow, (state, source_id): (State, Option<String>)) -> Self {
+    pub fn begun(receipt: PayoutRow, state: State, source_id: Option<String>) -> Self {
         Self {
             receipt,
             source_id,

@@ -110,7 +110,7 @@ impl Queries {
                 if items.len() == limit {
                     return Ok(Page { items, next: last });
                 }
-                items.push(PostingRow::of(&filters.jackpot_id, (at_ms, n, line), posting));
+                items.push(PostingRow::of(&filters.jackpot_id, at_ms, n, line, posting));
                 last = Some(key);
             }
         }
@@ -128,7 +128,7 @@ impl Queries {
 }
 
 impl PostingRow {
-    fn of(jackpot: &Id, (at_ms, n, line): (i64, i64, i64), posting: &Posting) -> Self {
+    fn of(jackpot: &Id, at_ms: i64, n: i64, line: i64, posting: &Posting) -> Self {
         Self {
             n,
             event_id: format!("{jackpot}:{n}"),

@@ -102,7 +102,8 @@ impl Held {
         &self,
         store: &Store,
         keys: &JackpotKeys,
-        (first, last): (u64, u64),
+        first: u64,
+        last: u64,
     ) -> Result<Records, StuckError> {
         let mut found = Records::default();
         for key in [&keys.seen_a, &keys.seen_b] {
@@ -115,7 +116,7 @@ impl Held {
                 }
             })
             .await?;
-            scan(store, key, |name, text| found.add(name, &text, &calls, (first, last))).await?;
+            scan(store, key, |name, text| found.add(name, &text, &calls, first, last)).await?;
         }
         Ok(found)
     }
@@ -136,7 +137,7 @@ async fn sorted(store: &Store, key: &str) -> Result<Vec<(u64, String)>, StuckErr
 }
 
 impl Records {
-    fn add(&mut self, name: String, text: &str, calls: &HashMap<String, String>, (first, last): (u64, u64)) {
+    fn add(&mut self, name: String, text: &str, calls: &HashMap<String, String>, first: u64, last: u64) {
         if name.starts_with(':') {
             return;
         }

@@ -19,7 +19,8 @@ use crate::ledger::queries::{Key, LedgerError, Listing};
 /// Answers a caller with a list. `read` reads the page after a position, with that many rows at most.
 pub async fn answer<T, F>(
     request: &HttpRequest,
-    (api, caller): (&Api, &Caller),
+    api: &Api,
+    caller: &Caller,
     listing: &Listing,
     paging: Paging,
     read: impl Fn(Option<Key>, u32) -> F + Send + Sync + 'static,
@@ -51,7 +52,8 @@ where
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((CONTENT_DISPOSITION, name))
         .streaming(Box::pin(export.stream(
-            (place, caller.end()),
+            place,
+            caller.end(),
             &api.runtime,
             move |key, limit| read(Some(key), limit),
         ))))

@@ -79,5 +79,5 @@ pub(crate) async fn list(
             Ok(page)
         }
     };
-    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+    answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
 }

@@ -65,7 +65,8 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
     /// is read, or the client or its key is gone.
     pub fn stream<F, R>(
         self,
-        (place, key_end): (OwnedSemaphorePermit, KeyEnd),
+        place: OwnedSemaphorePermit,
+        key_end: KeyEnd,
         runtime: &Handle,
         read: R,
     ) -> impl Stream<Item = Result<Bytes, Broken>> + use<T, F, R>

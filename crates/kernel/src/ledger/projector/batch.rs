@@ -104,7 +104,7 @@ impl<K: Folds> Batch<K> {
     }
 
     /// A definition was put by event `n`.
-    pub fn define(&mut self, version: u64, (n, at_ms): (u64, i64), json: String) {
+    pub fn define(&mut self, version: u64, n: u64, at_ms: i64, json: String) {
         self.definitions.push(DefinitionRow {
             version,
             n,

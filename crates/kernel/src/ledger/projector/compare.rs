@@ -90,8 +90,8 @@ impl<K: Kind> Projector<K> {
 
     async fn save(&self, compared: &[(Id, (u64, i64), Report)]) -> Result<(), sqlx::Error> {
         let mut tx = self.ledger.sql.begin().await?;
-        for (id, at, report) in compared {
-            store::save(&mut tx, (K::NAME, id), *at, report).await?;
+        for (id, (n, at_ms), report) in compared {
+            store::save(&mut tx, K::NAME, id, *n, *at_ms, report).await?;
         }
         tx.commit().await
     }

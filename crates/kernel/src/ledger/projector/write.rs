@@ -57,7 +57,7 @@ async fn write_all<K: Compares>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64
     decisions(tx, &batches).await?;
     for batch in batches {
         if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
-            reconcile::store::save(tx, (K::NAME, &batch.id), (*n, *at_ms), report).await?;
+            reconcile::store::save(tx, K::NAME, &batch.id, *n, *at_ms, report).await?;
         }
     }
     Ok(())

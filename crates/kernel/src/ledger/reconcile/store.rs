@@ -9,8 +9,10 @@ use crate::subject::kinds::KindName;
 /// Replaces the last comparison, unless a later one is there.
 pub async fn save(
     tx: &mut Tx<'_>,
-    (of, id): (KindName, &Id),
-    (n, at_ms): (u64, i64),
+    of: KindName,
+    id: &Id,
+    n: u64,
+    at_ms: i64,
     report: &Report,
 ) -> Result<(), sqlx::Error> {
     let json = serde_json::to_string(report).expect("plain data is JSON");

@@ -59,8 +59,8 @@ impl<'a, P: Part> Writer<'a, P> {
         if pairs.is_empty() {
             return Ok(());
         }
-        let keys = (P::state(self.keys), part.key(self.keys));
-        if !restore_records(self.store, keys, self.token, part.is_sorted(), &pairs).await? {
+        let (state, key) = (P::state(self.keys), part.key(self.keys));
+        if !restore_records(self.store, state, key, self.token, part.is_sorted(), &pairs).await? {
             return Err(RestoreError::Changed);
         }
         Ok(())

@@ -127,10 +127,21 @@ pub struct At<'a> {
     pub ledger: &'a Ledger,
     pub store: &'a Store,
     pub id: &'a Id,
-    /// The token of the stream's lease, and whether entries are indexed by player.
-    pub lease: (i64, bool),
-    /// The event to skip, who skips it, and why; `None` only shows the stuck one.
-    pub skip: Option<(u64, &'a Operator, &'a str)>,
+    /// Of the stream's lease, to ask the database which rows it refuses.
+    pub token: i64,
+    /// Whether entries are indexed by player.
+    pub index: bool,
+    /// `None` only shows the stuck event.
+    pub skip: Option<Skip<'a>>,
+}
+
+/// An operator's wish to skip an event.
+#[derive(Debug, Clone, Copy)]
+pub struct Skip<'a> {
+    /// Number of the event.
+    pub n: u64,
+    pub by: &'a Operator,
+    pub reason: &'a str,
 }
 
 /// The result of examining a stream.
@@ -162,19 +173,12 @@ pub enum Outcome {
 
 /// Shows the event that stops a stream, or skips it.
 pub async fn work<K: Skips>(kind: &K, at: At<'_>) -> Result<Outcome, StuckError> {
-    let At {
-        ledger,
-        store,
-        id,
-        lease,
-        skip: wanted,
-    } = at;
-    let (mut found, planned) = plan(kind, ledger, store, id, lease).await?;
+    let (mut found, planned) = plan(kind, &at).await?;
     let (Some(n), Some(planned)) = (found.stuck.as_ref().map(|event| event.n), planned) else {
         return Ok(Outcome::Fine(found.loaded.cursor.n + found.before.len() as u64));
     };
-    let Some((wanted, by, reason)) = wanted else {
-        let (follow, stop) = outlook(ledger, id, &found, &planned, lease.1);
+    let Some(wanted) = at.skip else {
+        let (follow, stop) = outlook(&at, &found, &planned);
         let event = found.stuck.take().expect("it has a number");
         return Ok(Outcome::Stuck {
             at: found.loaded.cursor.n,
@@ -184,30 +188,25 @@ pub async fn work<K: Skips>(kind: &K, at: At<'_>) -> Result<Outcome, StuckError>
             stop,
         });
     };
-    if wanted != n {
+    if wanted.n != n {
         return Ok(Outcome::Other(n));
     }
-    let leases = Leases::of(K::NAME, ledger.sql.clone(), String::new(), 0);
+    let leases = Leases::of(K::NAME, at.ledger.sql.clone(), String::new(), 0);
     let at_ms = leases.now_ms().await?;
     let lines = planned.lines.clone();
-    skip(ledger, id, (&found, planned), lease, (by, reason, at_ms)).await?;
+    skip(&at, &found, planned, &wanted, at_ms).await?;
     let event = found.stuck.take().expect("it has a number");
     Ok(Outcome::Skipped { event, lines })
 }
 
-/// Finds where a stream stands. `token`: of its lease, to ask the database which rows it refuses.
-pub async fn find<K: Skips>(
-    ledger: &Ledger,
-    store: &Store,
-    id: &Id,
-    (token, index): (i64, bool),
-) -> Result<Found<K>, StuckError> {
-    let loaded = load::load::<K>(&ledger.sql, id).await?;
-    let events = events_behind(store, id, &loaded).await?;
-    let batch = build(ledger, id, &loaded, &events, index);
-    let (mut at, mut why) = (batch.events.len(), batch.stop.as_ref().map(Stop::to_string));
-    if let Some((refused, error)) = refused(ledger, id, &loaded, (&events[..at], token), index).await? {
-        (at, why) = (refused, Some(error));
+/// Finds where a stream stands.
+async fn find<K: Skips>(at: &At<'_>) -> Result<Found<K>, StuckError> {
+    let loaded = load::load::<K>(&at.ledger.sql, at.id).await?;
+    let events = events_behind(at.store, at.id, &loaded).await?;
+    let batch = build(at, &loaded, &events);
+    let (mut good, mut why) = (batch.events.len(), batch.stop.as_ref().map(Stop::to_string));
+    if let Some((refused, error)) = refused(at, &loaded, &events[..good]).await? {
+        (good, why) = (refused, Some(error));
     }
     let mut events = events;
     let Some(why) = why else {
@@ -218,8 +217,8 @@ pub async fn find<K: Skips>(
             later: Vec::new(),
         });
     };
-    let mut later = events.split_off(at);
-    let n = loaded.cursor.n + at as u64 + 1;
+    let mut later = events.split_off(good);
+    let n = loaded.cursor.n + good as u64 + 1;
     let raw = match number(&later[0].stream_id) {
         Some(number) if number > n => None,
         _ => Some(later.remove(0)),
@@ -236,17 +235,17 @@ pub async fn find<K: Skips>(
     })
 }
 
-/// Makes a batch of the events after the ledger's last one. `index`: whether entries are indexed by player.
-fn build<K: Skips>(ledger: &Ledger, id: &Id, loaded: &Loaded<K>, events: &[Raw], index: bool) -> Batch<K> {
-    let key = ledger.signing.current();
+/// Makes a batch of the events after the ledger's last one.
+fn build<K: Skips>(at: &At<'_>, loaded: &Loaded<K>, events: &[Raw]) -> Batch<K> {
+    let key = at.ledger.signing.current();
     let start = Start {
-        id,
+        id: at.id,
         cursor: &loaded.cursor,
         books: &loaded.books,
         tables: &loaded.tables,
         with: With {
             key: &key,
-            index_entries: index,
+            index_entries: at.index,
         },
     };
     Batch::build(&start, events)
@@ -254,15 +253,13 @@ fn build<K: Skips>(ledger: &Ledger, id: &Id, loaded: &Loaded<K>, events: &[Raw],
 
 /// The first of these events that the database refuses, and why. Nothing is written.
 async fn refused<K: Skips>(
-    ledger: &Ledger,
-    id: &Id,
+    at: &At<'_>,
     loaded: &Loaded<K>,
-    (events, token): (&[Raw], i64),
-    index: bool,
+    events: &[Raw],
 ) -> Result<Option<(usize, String)>, StuckError> {
     let probe = async |count: usize| {
-        let batch = build(ledger, id, loaded, &events[..count], index);
-        match write::probe(&ledger.sql, &[(&batch, token)]).await {
+        let batch = build(at, loaded, &events[..count]);
+        match write::probe(&at.ledger.sql, &[(&batch, at.token)]).await {
             Ok(()) => Ok(None),
             Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(StuckError::Sql(error)),
             Err(error @ WriteError::Moved(_)) => Err(error.into()),
@@ -338,64 +335,52 @@ pub fn sequence(stream_id: &str) -> Option<u64> {
 
 /// Finds what skipping the stuck event would do. It first puts a checkpoint into the stream, so that what Redis holds
 /// is known at an event. `None`: the stream is not stuck.
-pub async fn plan<K: Skips>(
-    kind: &K,
-    ledger: &Ledger,
-    store: &Store,
-    id: &Id,
-    lease: (i64, bool),
-) -> Result<(Found<K>, Option<Plan>), StuckError> {
-    let found = find::<K>(ledger, store, id, lease).await?;
+pub async fn plan<K: Skips>(kind: &K, at: &At<'_>) -> Result<(Found<K>, Option<Plan>), StuckError> {
+    let found = find::<K>(at).await?;
     if found.stuck.is_none() {
         return Ok((found, None));
     }
-    let held = K::held(store, id).await?;
-    let put = kind.checkpoint(id).await;
+    let held = K::held(at.store, at.id).await?;
+    let put = kind.checkpoint(at.id).await;
     put.map_err(|error| StuckError::Redis(error.to_string()))?;
-    let found = find::<K>(ledger, store, id, lease).await?;
+    let found = find::<K>(at).await?;
     if found.stuck.is_none() {
         return Ok((found, None));
     }
-    let books = books_before(ledger, id, &found, lease.1)?;
-    let plan = K::plan(ledger, id, &books, &found, &held, store).await?;
+    let books = books_before(at, &found)?;
+    let plan = K::plan(at.ledger, at.id, &books, &found, &held, at.store).await?;
     Ok((found, Some(plan)))
 }
 
 /// The books before the stuck event.
-fn books_before<K: Skips>(ledger: &Ledger, id: &Id, found: &Found<K>, index: bool) -> Result<K::Books, StuckError> {
-    let batch = build(ledger, id, &found.loaded, &found.before, index);
+fn books_before<K: Skips>(at: &At<'_>, found: &Found<K>) -> Result<K::Books, StuckError> {
+    let batch = build(at, &found.loaded, &found.before);
     match batch.stop {
         None => Ok(batch.books),
         Some(stop) => Err(StuckError::Refused(stop.to_string())),
     }
 }
 
-/// Skips the event of a plan. Returns how many of the later events follow, and why the next one does not.
+/// Skips the event of a plan.
 pub async fn skip<K: Skips>(
-    ledger: &Ledger,
-    id: &Id,
-    (found, plan): (&Found<K>, Plan),
-    (token, index): (i64, bool),
-    (by, reason, at_ms): (&Operator, &str, i64),
+    at: &At<'_>,
+    found: &Found<K>,
+    plan: Plan,
+    wish: &Skip<'_>,
+    at_ms: i64,
 ) -> Result<(), StuckError> {
     let Some(stuck) = &found.stuck else { return Ok(()) };
     let mut raws = found.before.clone();
-    raws.push(skipped_raw(found, stuck, plan, by, reason, at_ms));
-    let batch = build(ledger, id, &found.loaded, &raws, index);
+    raws.push(skipped_raw(found, stuck, plan, wish, at_ms));
+    let batch = build(at, &found.loaded, &raws);
     if let Some(stop) = batch.stop {
         return Err(StuckError::Refused(stop.to_string()));
     }
-    Ok(write::commit(&ledger.sql, &[(&batch, token)]).await?)
+    Ok(write::commit(&at.ledger.sql, &[(&batch, at.token)]).await?)
 }
 
 /// How many of the later events would follow, and why the next one would not.
-pub fn outlook<K: Skips>(
-    ledger: &Ledger,
-    id: &Id,
-    found: &Found<K>,
-    plan: &Plan,
-    index: bool,
-) -> (usize, Option<String>) {
+pub fn outlook<K: Skips>(at: &At<'_>, found: &Found<K>, plan: &Plan) -> (usize, Option<String>) {
     let Some(stuck) = &found.stuck else {
         return (0, None);
     };
@@ -408,25 +393,23 @@ pub fn outlook<K: Skips>(
         fields: plan.fields.clone(),
         lines: Vec::new(),
     };
+    let wish = Skip {
+        n: stuck.n,
+        by: &by,
+        reason: "-",
+    };
     let mut raws = found.before.clone();
-    raws.push(skipped_raw(found, stuck, plan, &by, "-", 0));
+    raws.push(skipped_raw(found, stuck, plan, &wish, 0));
     let upto = raws.len();
     raws.extend(found.later.iter().cloned());
-    let batch = build(ledger, id, &found.loaded, &raws, index);
+    let batch = build(at, &found.loaded, &raws);
     let stop = batch.stop.map(|stop| stop.to_string());
     let unclean = batch.report.filter(|(_, _, report)| !report.clean);
     let unclean = unclean.map(|(n, _, report)| format!("at checkpoint {n}: {}", report.faults().join("; ")));
     (batch.events.len().saturating_sub(upto), stop.or(unclean))
 }
 
-fn skipped_raw<K: Kind>(
-    found: &Found<K>,
-    stuck: &StuckEvent,
-    plan: Plan,
-    by: &Operator,
-    reason: &str,
-    at_ms: i64,
-) -> Raw {
+fn skipped_raw<K: Kind>(found: &Found<K>, stuck: &StuckEvent, plan: Plan, wish: &Skip<'_>, at_ms: i64) -> Raw {
     let mut fields = plan.fields;
     let raw = stuck.raw.as_ref().map(|raw| chain::body(&raw.fields));
     let own = [
@@ -434,9 +417,9 @@ fn skipped_raw<K: Kind>(
         ("type", skipped::TYPE.to_owned()),
         ("raw", raw.unwrap_or_default()),
         ("why", stuck.why.clone()),
-        ("reason", reason.to_owned()),
-        ("who", by.who.clone()),
-        ("request_id", by.request_id.clone()),
+        ("reason", wish.reason.to_owned()),
+        ("who", wish.by.who.clone()),
+        ("request_id", wish.by.request_id.clone()),
         ("skipped_at", at_ms.to_string()),
     ];
     fields.extend(own.map(|(name, value)| (name.to_owned(), value)));

@@ -7,7 +7,7 @@ pub mod read;
 pub mod templates;
 
 use actix_web::HttpResponse;
-use actix_web::http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
+use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
 use jackpot_core::jackpot::definition::{Definition, Violation};
@@ -120,14 +120,14 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
         form.refused_by(&problem, str::to_owned);
         return Err(Refused::Reason);
     }
-    let condition: (HeaderName, &str) = match target {
+    let (condition, tag) = match target {
         Target::New => (IF_NONE_MATCH, "*"),
         Target::Change(_) => (IF_MATCH, form.get(TAG)),
     };
     let id = document.id.as_str();
     let body = serde_json::to_value(document).unwrap_or_default();
     let put = desk
-        .call_if::<Value>(Method::PUT, &links::jackpot_api(id), Some(&body), condition)
+        .call_if::<Value>(Method::PUT, &links::jackpot_api(id), Some(&body), condition, tag)
         .await;
     match put {
         Ok(_) => Ok(action::done(desk, &links::jackpot(id), "done-define")),

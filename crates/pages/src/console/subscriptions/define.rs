@@ -120,21 +120,17 @@ async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
         Err(problem) if problem.status == 404 => {}
         Err(problem) => return Err(Failure::of_api(desk.words, problem)),
     }
-    put(&desk, form, (&id, None)).await
+    put(&desk, form, &id, None).await
 }
 
 async fn put_change(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let Posted { desk, form } = posted;
     let current: Subscription = desk.get(&api(&id)).await?;
-    put(&desk, form, (&id, Some(&current))).await
+    put(&desk, form, &id, Some(&current)).await
 }
 
 /// Shows what the form changes, and changes it once the operator has confirmed that.
-async fn put(
-    desk: &Desk,
-    mut form: Form,
-    (id, current): (&str, Option<&Subscription>),
-) -> Result<HttpResponse, Failure> {
+async fn put(desk: &Desk, mut form: Form, id: &str, current: Option<&Subscription>) -> Result<HttpResponse, Failure> {
     let changes = changes(desk.words, current, &form);
     if changes.is_empty() {
         form.refuse_all(desk.words.t("nothing-changes"));

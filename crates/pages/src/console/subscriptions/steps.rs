@@ -68,11 +68,11 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     let (step, subscription) = named(&desk, &path).await?;
     let mut form = Form::default();
     let Some(field) = step.asks() else {
-        return Ok(preview(&desk, (step, &subscription), &form));
+        return Ok(preview(&desk, step, &subscription, &form));
     };
     form.set(SUBJECT, desk.query(SUBJECT));
     form.set(field, "");
-    Ok(ask(&desk, (step, &subscription), &form))
+    Ok(ask(&desk, step, &subscription, &form))
 }
 
 async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
@@ -82,12 +82,12 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
         && form.get(field).is_empty()
     {
         form.refuse(field, desk.words.t("subscription-step-missing"));
-        return Ok(ask(&desk, (step, &subscription), &form));
+        return Ok(ask(&desk, step, &subscription, &form));
     }
     // The reason of a skip is in its own row of the audit trail.
     let is_kept = action::is_confirmed(&form) && (step == Step::Skip || action::keep_reason(&desk, &mut form).await);
     if !is_kept {
-        return Ok(preview(&desk, (step, &subscription), &form));
+        return Ok(preview(&desk, step, &subscription, &form));
     }
     match call(&desk, step, &path.0, &form).await {
         Ok(()) => {
@@ -102,9 +102,9 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
             form.refused_by(&problem, str::to_owned);
             Ok(match step.asks() {
                 Some(field) if [SUBJECT, field].iter().any(|name| form.error(name).is_some()) => {
-                    ask(&desk, (step, &subscription), &form)
+                    ask(&desk, step, &subscription, &form)
                 }
-                _ => preview(&desk, (step, &subscription), &form),
+                _ => preview(&desk, step, &subscription, &form),
             })
         }
     }
@@ -136,7 +136,7 @@ async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), ApiP
 }
 
 /// The form of a step that needs more than a reason.
-fn ask(desk: &Desk, (step, subscription): (Step, &Subscription), form: &Form) -> HttpResponse {
+fn ask(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) -> HttpResponse {
     let words = desk.words;
     let title = title(desk, step, subscription);
     let page = Page {
@@ -180,7 +180,7 @@ fn title(desk: &Desk, step: Step, subscription: &Subscription) -> String {
 }
 
 /// The step that shows what will change.
-fn preview(desk: &Desk, (step, subscription): (Step, &Subscription), form: &Form) -> HttpResponse {
+fn preview(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) -> HttpResponse {
     let words = desk.words;
     let state = |state: &str| words.t(&format!("subscription-state-{state}"));
     let stream = subscription

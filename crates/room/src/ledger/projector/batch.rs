@@ -15,7 +15,7 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
     let (n, at_ms) = (event.n, event.at_ms);
     let before = batch.books.clone();
     batch.books.apply(&event)?;
-    let action = audit::action(start.id, &event, &raw.fields, (&before, &batch.books));
+    let action = audit::action(start.id, &event, &raw.fields, &before, &batch.books);
     batch.actions.extend(action.map(|action| (n, at_ms, action)));
     if let Kind::Checkpoint { held: redis } = event.kind {
         batch.report = Some((n, at_ms, compare(&redis, &batch.books)));

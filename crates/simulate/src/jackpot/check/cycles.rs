@@ -16,7 +16,7 @@ pub fn seeds_give_the_triggers(evidence: &Evidence) -> Judged {
     let mut seeds = 0;
     for (index, tier) in evidence.plan.tiers.iter().enumerate() {
         let cycles = of_tier(evidence, index);
-        let Some(rule) = tier.must_hit else {
+        let Some((low, high)) = tier.must_hit else {
             if !cycles.is_empty() {
                 return Judged::Violated(format!("{} has cycles, and no rule", tier.name));
             }
@@ -32,7 +32,7 @@ pub fn seeds_give_the_triggers(evidence: &Evidence) -> Judged {
         }
         for (number, cycle) in (0..).zip(&cycles) {
             let is_last = number == ended;
-            if let Err(wrong) = fits(cycle, (number, is_last), rule, &cycles[0].nonce) {
+            if let Err(wrong) = fits(cycle, number, is_last, low, high, &cycles[0].nonce) {
                 return Judged::Violated(format!("{}: cycle {}: {wrong}", tier.name, cycle.cycle));
             }
             seeds += usize::from(cycle.seed.is_some());
@@ -44,7 +44,7 @@ pub fn seeds_give_the_triggers(evidence: &Evidence) -> Judged {
     }
 }
 
-fn fits(cycle: &Cycle, (number, is_last): (u64, bool), (low, high): (i64, i64), nonce: &str) -> Result<(), String> {
+fn fits(cycle: &Cycle, number: u64, is_last: bool, low: i64, high: i64, nonce: &str) -> Result<(), String> {
     if cycle.cycle != number || cycle.nonce != nonce {
         return Err(format!("it is there as number {number} under nonce {nonce}"));
     }

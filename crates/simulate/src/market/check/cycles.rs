@@ -14,7 +14,7 @@ pub fn hit(evidence: &Evidence) -> Judged {
         if rule.is_null() {
             continue;
         }
-        match of_tier(evidence, (jackpot, tier, index)) {
+        match of_tier(evidence, jackpot, tier, index) {
             Ok((ended, hit)) => {
                 cycles += ended;
                 hits += hit;
@@ -29,7 +29,7 @@ pub fn hit(evidence: &Evidence) -> Judged {
 }
 
 /// How many cycles ended, and how many of them by a hit.
-fn of_tier(evidence: &Evidence, (jackpot, tier, index): (usize, &str, usize)) -> Result<(usize, usize), String> {
+fn of_tier(evidence: &Evidence, jackpot: usize, tier: &str, index: usize) -> Result<(usize, usize), String> {
     let cycles = evidence.shown[jackpot].cycles.iter().filter(|cycle| cycle.tier == tier);
     let ended: Vec<&Cycle> = cycles.filter(|cycle| cycle.ended_by.is_some()).collect();
     let hits = evidence.entries(jackpot).filter_map(|entry| {
@@ -46,7 +46,7 @@ fn of_tier(evidence: &Evidence, (jackpot, tier, index): (usize, &str, usize)) ->
         let is_hit = cycle.ended_by.as_deref() == Some("must-hit");
         match (first, second) {
             (Some((entry, hit)), None) if is_hit => {
-                explained(evidence, (entry, hit), (jackpot, index), due).map_err(named)?;
+                explained(evidence, entry, hit, jackpot, index, due).map_err(named)?;
                 count += 1;
             }
             (None, None) if !is_hit => {}
@@ -74,8 +74,10 @@ fn of_tier(evidence: &Evidence, (jackpot, tier, index): (usize, &str, usize)) ->
 /// The entry's trigger is that of the cycle, and the pool reached it, with what was reversed out of it.
 fn explained(
     evidence: &Evidence,
-    (entry, hit): (&Entry, &Hit),
-    (jackpot, index): (usize, usize),
+    entry: &Entry,
+    hit: &Hit,
+    jackpot: usize,
+    index: usize,
     triggers: Triggers,
 ) -> Result<(), String> {
     let due = if hit.by == "amount" {

@@ -115,7 +115,8 @@ pub fn plot(what: &OverTime<'_>) -> Result<Plot, SimulateError> {
 /// What was answered per second, by the times of the answers in microseconds of the run.
 pub fn throughput(
     at_us: &[u64],
-    (units, caption): (&str, &'static str),
+    units: &str,
+    caption: &'static str,
     collisions: &[f64],
     kills_us: &[u64],
     end_s: f64,

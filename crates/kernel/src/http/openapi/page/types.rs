@@ -108,10 +108,10 @@ pub(super) fn limits(schema: &Value) -> Markup {
     html! {
         @if let Some(values) = schema["enum"].as_array() { ": " (joined(values.iter().map(code))) }
         @if let Some(only) = schema.get("const") { ": " (code(only)) }
-        (range(schema, ("minimum", "maximum"), ""))
-        (range(schema, ("minLength", "maxLength"), " characters"))
-        (range(schema, ("minItems", "maxItems"), " items"))
-        (range(schema, ("minProperties", "maxProperties"), " members"))
+        (range(schema, "minimum", "maximum", ""))
+        (range(schema, "minLength", "maxLength", " characters"))
+        (range(schema, "minItems", "maxItems", " items"))
+        (range(schema, "minProperties", "maxProperties", " members"))
         @if schema["uniqueItems"] == true { ", no item twice" }
         @if let Some(pattern) = schema["pattern"].as_str() { ", pattern " code { (pattern) } }
         @if let Some(default) = schema.get("default") { ", default " (code(default)) }
@@ -123,7 +123,7 @@ pub(super) fn limits(schema: &Value) -> Markup {
     }
 }
 
-fn range(schema: &Value, (least, most): (&str, &str), unit: &str) -> Markup {
+fn range(schema: &Value, least: &str, most: &str, unit: &str) -> Markup {
     html! {
         @match (schema.get(least), schema.get(most)) {
             (Some(least), Some(most)) => { ", " (pretty(least)) " to " (pretty(most)) (unit) }
