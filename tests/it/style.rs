@@ -1,9 +1,13 @@
 //! The house's rules that a compiler cannot check: length of files, leftovers, and texts that belong to one place.
 //! `house.rs` checks the arrows between rooms.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+use syn::{FnArg, Ident, ImplItemFn, ItemEnum, ItemFn, ItemImpl, ItemMod, ItemStruct, ItemTrait, Pat, Signature};
 
 /// Folders whose text files are read.
 const FOLDERS: [&str; 10] = [
@@ -96,6 +100,81 @@ const CONFINED: [Confined; 5] = [
     },
 ];
 
+/// Names of types that say nothing outside their module.
+const VAGUE: [&str; 9] = [
+    "Part", "Kind", "Taken", "Seen", "Shown", "Place", "Step", "Held", "Told",
+];
+
+/// So many types of a crate may have one of these names.
+const MAX_VAGUE: usize = 2;
+
+/// What the syntax of a file declares.
+#[derive(Default)]
+struct Declared {
+    types: Vec<String>,
+    /// Functions with a tuple in place of parameters with names. A trait of somebody else may ask for one.
+    tuples: Vec<String>,
+}
+
+impl Declared {
+    fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        found.visit_file(&syn::parse_file(text).expect("it compiles"));
+        found
+    }
+
+    fn function(&mut self, signature: &Signature) {
+        let is_tuple = |input: &FnArg| match input {
+            FnArg::Typed(input) => matches!(&*input.pat, Pat::Tuple(tuple) if !tuple.elems.is_empty()),
+            FnArg::Receiver(_) => false,
+        };
+        if signature.inputs.iter().any(is_tuple) {
+            self.tuples.push(signature.ident.to_string());
+        }
+    }
+
+    fn named(&mut self, name: &Ident) {
+        self.types.push(name.to_string());
+    }
+}
+
+impl Visit<'_> for Declared {
+    fn visit_item_mod(&mut self, item: &ItemMod) {
+        if item.ident != "tests" {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &ItemFn) {
+        self.function(&item.sig);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_item_impl(&mut self, item: &ItemImpl) {
+        if item.trait_.is_none() {
+            visit::visit_item_impl(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &ImplItemFn) {
+        self.function(&item.sig);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_item_struct(&mut self, item: &ItemStruct) {
+        self.named(&item.ident);
+    }
+
+    fn visit_item_enum(&mut self, item: &ItemEnum) {
+        self.named(&item.ident);
+    }
+
+    fn visit_item_trait(&mut self, item: &ItemTrait) {
+        self.named(&item.ident);
+        visit::visit_item_trait(self, item);
+    }
+}
+
 /// Everything wrong with one file; `path` is relative to the project.
 fn violations(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -162,25 +241,63 @@ fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn the_house_keeps_its_rules() {
+/// The text files of some folders, by their paths.
+fn texts(folders: &[&str]) -> BTreeMap<String, String> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in FOLDERS {
+    for folder in folders {
         files_below(&top.join(folder), &mut files);
     }
+    let texts: BTreeMap<_, _> = files
+        .iter()
+        .filter_map(|file| {
+            Some((
+                file.strip_prefix(top).ok()?.to_str()?.to_owned(),
+                fs::read_to_string(file).ok()?,
+            ))
+        })
+        .collect();
     assert!(
         ["src/lib.rs", "crates/core/src/lib.rs", "crates/simulate/src/lib.rs"]
             .iter()
-            .all(|name| files.contains(&top.join(name))),
+            .all(|name| texts.contains_key(*name)),
         "the files were found"
     );
-    let found: Vec<String> = files
+    texts
+}
+
+#[test]
+fn the_house_keeps_its_rules() {
+    let found: Vec<String> = texts(&FOLDERS)
         .iter()
-        .filter_map(|file| Some((file.strip_prefix(top).ok()?.to_str()?, fs::read_to_string(file).ok()?)))
-        .flat_map(|(path, text)| violations(path, &text))
+        .flat_map(|(path, text)| violations(path, text))
         .collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_parameter_and_a_type_have_names_of_their_own() {
+    let mut found = Vec::new();
+    let mut vague = BTreeMap::<(&str, String), usize>::new();
+    let texts = texts(&["src", "crates"]);
+    let rust = |path: &str| Path::new(path).extension() == Some(OsStr::new("rs")) && !path.ends_with("tests.rs");
+    for (path, text) in texts.iter().filter(|(path, _)| rust(path)) {
+        let declared = Declared::of(text);
+        let tuples = declared.tuples.iter();
+        found.extend(tuples.map(|name| format!("{path}: {name} takes a tuple: give its parts names")));
+        let krate = path.split_once("/src/").map_or("src", |(krate, _)| krate);
+        for name in declared.types.into_iter().filter(|name| VAGUE.contains(&&**name)) {
+            *vague.entry((krate, name)).or_default() += 1;
+        }
+    }
+    let too_many = vague.iter().filter(|(_, count)| **count > MAX_VAGUE);
+    found.extend(too_many.map(|((krate, name), count)| format!("{krate}: {count} types are called {name}")));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let broken = Declared::of("fn f((a, b): (u8, u8)) {} trait T { fn g(&self); } struct Seen;");
+    assert_eq!(
+        (broken.tuples, broken.types),
+        (vec!["f".to_owned()], vec!["T".to_owned(), "Seen".to_owned()])
+    );
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn is_quiet(fields: &Fields<'_>) -> bool {
 
 /// An entry as its call took it.
 #[derive(Serialize)]
-struct Taken<'a> {
+struct TakenEntry<'a> {
     entry_id: &'a str,
     player_id: &'a PersonId,
     stake: u64,
@@ -209,7 +209,7 @@ struct Contribution<'a> {
 struct TakenPart<'a> {
     part: usize,
     parts: usize,
-    entries: Vec<Taken<'a>>,
+    entries: Vec<TakenEntry<'a>>,
 }
 
 /// What events refer to.
@@ -319,7 +319,7 @@ impl Known {
                         amount: added.amount,
                         pool: added.pool,
                     });
-                    Ok(Taken {
+                    Ok(TakenEntry {
                         entry_id: &entry.entry_id,
                         player_id: &entry.sent.player,
                         stake: entry.sent.stake.get(),
@@ -466,7 +466,7 @@ fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {
                 .collect();
             let entries = sent.iter().filter_map(|(entry, sent)| {
                 let sent = sent.as_ref()?;
-                Some(Taken {
+                Some(TakenEntry {
                     entry_id: &entry.entry_id,
                     player_id: &sent.player,
                     stake: sent.stake.get(),

@@ -178,7 +178,7 @@ fn of_operators() -> [Declared; 8] {
             "transfer_reply",
             vec![
                 reply_any::<transfer::Parts>("`transfer_give`", "given", "ok, same, held, waits, withdrawn"),
-                reply::<transfer::Held>("`transfer_give`", "holds", "holds"),
+                reply::<transfer::Holding>("`transfer_give`", "holds", "holds"),
             ],
         ),
         (

@@ -128,7 +128,7 @@ reply! {
 
 reply! {
     /// `holds`: the tiers hold other parts than the target expects.
-    pub(super) struct Held {
+    pub(super) struct Holding {
         /// What each tier would give.
         parts: String,
         /// Whether that needs a second owner.
@@ -230,7 +230,7 @@ pub async fn transfer_give(
         },
         "withdrawn" => Given::Withdrawn(parts()?),
         "holds" => {
-            let held = reply.read::<Held>()?.values;
+            let held = reply.read::<Holding>()?.values;
             Given::Holds(Holds {
                 parts: Vec::<Part>::read(&held.parts).ok_or_else(|| reply.unexpected())?,
                 waits: held.waits,

@@ -97,7 +97,7 @@ pub(super) fn cut(mut errors: Vec<FieldError>) -> Vec<FieldError> {
 fn add_broken<T: Described>(body: T, put_right: &[Mistake], errors: &mut Vec<FieldError>) {
     let touched = put_right
         .iter()
-        .filter(|mistake| !matches!(mistake.kind, Kind::Unknown))
+        .filter(|mistake| !matches!(mistake.kind, MistakeKind::Unknown))
         .map(Mistake::top)
         .collect::<Vec<_>>();
     let related = touched.iter().any(|top| T::RELATED.contains(&top.as_str()));
@@ -121,7 +121,7 @@ enum Step {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MistakeKind {
     Missing,
     Unknown,
     Wrong,
@@ -131,7 +131,7 @@ enum Kind {
 #[derive(Debug, Clone)]
 struct Mistake {
     steps: Vec<Step>,
-    kind: Kind,
+    kind: MistakeKind,
     error: FieldError,
     /// The rule in our words, not in the parser's.
     ours: bool,
@@ -150,9 +150,9 @@ impl Mistake {
             }
         }
         let (kind, name) = match shape::named(message) {
-            Some((shape::MISSING, name)) => (Kind::Missing, Some(name)),
-            Some((shape::UNKNOWN, name)) => (Kind::Unknown, Some(name)),
-            _ => (Kind::Wrong, None),
+            Some((shape::MISSING, name)) => (MistakeKind::Missing, Some(name)),
+            Some((shape::UNKNOWN, name)) => (MistakeKind::Unknown, Some(name)),
+            _ => (MistakeKind::Wrong, None),
         };
         if let Some(name) = name
             && steps.last() != Some(&Step::Name(name.to_owned()))
@@ -179,14 +179,14 @@ impl Mistake {
     fn taught(&self, schema: Option<&Schema>) -> FieldError {
         let mut error = self.error.clone();
         let found = schema.and_then(|schema| match self.kind {
-            Kind::Unknown => {
+            MistakeKind::Unknown => {
                 let parent = schema.at(&self.steps[..self.steps.len().saturating_sub(1)])?;
                 let names = parent.fields();
                 (!names.is_empty()).then(|| format!("{}; known are {}", shape::UNKNOWN, names.join(", ")))
             }
-            Kind::Missing => Some(format!("{}: {}", shape::MISSING, schema.at(&self.steps)?.phrase()?)),
-            Kind::Wrong if self.ours => None,
-            Kind::Wrong => Some(format!("must be {}", schema.at(&self.steps)?.phrase()?)),
+            MistakeKind::Missing => Some(format!("{}: {}", shape::MISSING, schema.at(&self.steps)?.phrase()?)),
+            MistakeKind::Wrong if self.ours => None,
+            MistakeKind::Wrong => Some(format!("must be {}", schema.at(&self.steps)?.phrase()?)),
         });
         if let Some(rule) = found {
             error.rule = shape::cut(&rule);
@@ -199,7 +199,7 @@ impl Mistake {
         let Some((last, before)) = self.steps.split_last() else {
             return false;
         };
-        if self.kind == Kind::Unknown {
+        if self.kind == MistakeKind::Unknown {
             let parent = find_mut(value, before).and_then(Value::as_object_mut);
             return parent.is_some_and(|parent| matches!(last, Step::Name(name) if parent.remove(name).is_some()));
         }

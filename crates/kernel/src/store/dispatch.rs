@@ -16,7 +16,7 @@ use super::connection::{Limits, Link};
 use super::error::{Failure, Next, StoreError, Verdict};
 use super::lane::Via;
 use super::script::{By, Call, Marked, confirmation};
-use super::topology::{Seen, Topology};
+use super::topology::{SeenTopology, Topology};
 
 /// Pause before the first retry, doubled for each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -98,7 +98,7 @@ impl Dispatcher {
         request: Request<'_>,
         via: Via,
         begun: Instant,
-        first: Option<(Option<Arc<Link>>, Seen, Failure)>,
+        first: Option<(Option<Arc<Link>>, SeenTopology, Failure)>,
     ) -> Result<Value, StoreError> {
         let deadline = begun + self.limits.total;
         let mut last = None;
@@ -120,7 +120,7 @@ impl Dispatcher {
         request: Request<'_>,
         via: Via,
         deadline: Instant,
-        first: Option<(Option<Arc<Link>>, Seen, Failure)>,
+        first: Option<(Option<Arc<Link>>, SeenTopology, Failure)>,
         last: &mut Option<Failure>,
     ) -> Result<Value, StoreError> {
         let mut aim = Aim {
@@ -178,7 +178,7 @@ impl Dispatcher {
         aim: &mut Aim,
         link: Option<Arc<Link>>,
         asking: bool,
-        seen: &Seen,
+        seen: &SeenTopology,
     ) -> Result<(), Verdict> {
         match (failure.next(), link) {
             (Next::GiveUp(verdict), _) => return Err(verdict),

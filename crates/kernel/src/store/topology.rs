@@ -19,7 +19,7 @@ pub(super) enum Topology {
 }
 
 /// The topology as a call saw it, to find out later whether it has changed.
-pub(super) enum Seen {
+pub(super) enum SeenTopology {
     Single,
     Sentinel(Arc<Primary>),
     Cluster(Arc<Map>),
@@ -27,12 +27,12 @@ pub(super) enum Seen {
 
 impl Topology {
     /// The node for `key`, or any node without one; `None` while no node owns the slot.
-    pub(super) fn pick(&self, key: Option<&[u8]>) -> (Option<Arc<Link>>, Seen) {
+    pub(super) fn pick(&self, key: Option<&[u8]>) -> (Option<Arc<Link>>, SeenTopology) {
         match self {
-            Self::Single(link) => (Some(Arc::clone(link)), Seen::Single),
+            Self::Single(link) => (Some(Arc::clone(link)), SeenTopology::Single),
             Self::Sentinel(sentinels) => {
                 let primary = sentinels.primary();
-                (primary.link.clone(), Seen::Sentinel(primary))
+                (primary.link.clone(), SeenTopology::Sentinel(primary))
             }
             Self::Cluster(cluster) => {
                 let map = cluster.map();
@@ -40,16 +40,16 @@ impl Topology {
                     Some(key) => map.owner(slot_of(key)),
                     None => map.primaries().first(),
                 };
-                (link.map(Arc::clone), Seen::Cluster(map))
+                (link.map(Arc::clone), SeenTopology::Cluster(map))
             }
         }
     }
 
     /// After a failure: looks up the primary, or the slots' owners. A failure here is ignored; the retry will meet it.
-    pub(super) async fn look_again(&self, seen: &Seen) {
+    pub(super) async fn look_again(&self, seen: &SeenTopology) {
         let _ = match (self, seen) {
-            (Self::Cluster(cluster), Seen::Cluster(map)) => cluster.refresh(map).await,
-            (Self::Sentinel(sentinels), Seen::Sentinel(primary)) => sentinels.refresh(primary).await,
+            (Self::Cluster(cluster), SeenTopology::Cluster(map)) => cluster.refresh(map).await,
+            (Self::Sentinel(sentinels), SeenTopology::Sentinel(primary)) => sentinels.refresh(primary).await,
             _ => Ok(()),
         };
     }

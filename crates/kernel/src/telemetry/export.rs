@@ -1,15 +1,14 @@
 //! Sends spans to a collector, by OTLP over HTTP, on a thread of its own.
 
-use std::borrow::Cow;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceState};
+use opentelemetry::trace::{SpanContext, SpanKind, TraceFlags, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanProcessor};
 
-use super::Trace;
+use super::{Span, Trace};
 use crate::{settings, tls};
 
 /// Where OTLP over HTTP takes spans, below the endpoint.
@@ -88,28 +87,20 @@ impl Export {
         }
     }
 
-    pub(super) fn end(
-        &self,
-        trace: &Trace,
-        (span, parent): (SpanId, SpanId),
-        (kind, name): (SpanKind, Cow<'static, str>),
-        attributes: Vec<KeyValue>,
-        status: Status,
-        (start_time, end_time): (SystemTime, SystemTime),
-    ) {
+    pub(super) fn end(&self, trace: &Trace, span: Span) {
         self.processor.on_end(SpanData {
-            span_context: SpanContext::new(trace.id, span, TraceFlags::SAMPLED, false, TraceState::NONE),
-            parent_span_id: parent,
-            parent_span_is_remote: kind == SpanKind::Server,
-            span_kind: kind,
-            name,
-            start_time,
-            end_time,
-            attributes,
+            span_context: SpanContext::new(trace.id, span.id, TraceFlags::SAMPLED, false, TraceState::NONE),
+            parent_span_id: span.parent,
+            parent_span_is_remote: span.kind == SpanKind::Server,
+            span_kind: span.kind,
+            name: span.name,
+            start_time: span.begun,
+            end_time: span.ended,
+            attributes: span.attributes,
             dropped_attributes_count: 0,
             events: opentelemetry_sdk::trace::SpanEvents::default(),
             links: opentelemetry_sdk::trace::SpanLinks::default(),
-            status,
+            status: span.status,
             instrumentation_scope: self.scope.clone(),
         });
     }

@@ -1,12 +1,6 @@
 //! In place of the export of spans, in a program that was built without it. The settings refuse an endpoint then.
 
-use std::borrow::Cow;
-use std::time::SystemTime;
-
-use opentelemetry::KeyValue;
-use opentelemetry::trace::{SpanId, SpanKind, Status};
-
-use super::Trace;
+use super::{Span, Trace};
 use crate::{built, settings};
 
 /// Why spans can't be exported.
@@ -30,15 +24,7 @@ impl Export {
         match *self {}
     }
 
-    pub(super) fn end(
-        &self,
-        _: &Trace,
-        _: (SpanId, SpanId),
-        _: (SpanKind, Cow<'static, str>),
-        _: Vec<KeyValue>,
-        _: Status,
-        _: (SystemTime, SystemTime),
-    ) {
+    pub(super) fn end(&self, _: &Trace, _: Span) {
         match *self {}
     }
 }

@@ -72,6 +72,18 @@ pub struct Trace {
     span: Option<SpanId>,
 }
 
+/// A span that has ended.
+struct Span {
+    id: SpanId,
+    parent: SpanId,
+    kind: SpanKind,
+    name: Cow<'static, str>,
+    attributes: Vec<KeyValue>,
+    status: Status,
+    begun: SystemTime,
+    ended: SystemTime,
+}
+
 impl Trace {
     /// The caller's trace, by its header, or a new one if this request is sampled. The caller's own decision to sample
     /// counts.
@@ -163,14 +175,18 @@ pub fn answered(method: &str, route: &str, status: u16, begun: Instant) {
             Status::Unset
         };
         let name = format!("{method} {route}");
-        export.end(
-            trace,
-            (span, trace.parent),
-            (SpanKind::Server, name.into()),
+        let (begun, ended) = ending(|| begun.elapsed());
+        let span = Span {
+            id: span,
+            parent: trace.parent,
+            kind: SpanKind::Server,
+            name: name.into(),
             attributes,
             status,
-            ending(|| begun.elapsed()),
-        );
+            begun,
+            ended,
+        };
+        export.end(trace, span);
     });
 }
 
@@ -212,10 +228,18 @@ fn below(name: &'static str, is_ok: bool, took: Duration, attributes: impl FnOnc
         } else {
             Status::error(Cow::Borrowed(""))
         };
-        let span = new_span();
-        let what = (SpanKind::Client, Cow::Borrowed(name));
-        let times = ending(|| took);
-        export.end(trace, (span, parent), what, attributes(), status, times);
+        let (begun, ended) = ending(|| took);
+        let span = Span {
+            id: new_span(),
+            parent,
+            kind: SpanKind::Client,
+            name: Cow::Borrowed(name),
+            attributes: attributes(),
+            status,
+            begun,
+            ended,
+        };
+        export.end(trace, span);
     });
 }
 

@@ -37,6 +37,7 @@ pub fn routes(config: &mut ServiceConfig) {
 async fn get(desk: Desk, path: Path<(String, String)>, request: HttpRequest) -> Result<HttpResponse, Failure> {
     let (format, path) = path.into_inner();
     let parts: Vec<_> = path.split('/').collect();
+    let is_part = |(known, part): (&&str, &&str)| *known == "*" && !part.is_empty() || known == part;
     let is_file = |known: &&&[&str]| known.len() == parts.len() && known.iter().zip(&parts).all(is_part);
     if !FILES.iter().any(|known| is_file(&known)) {
         return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
@@ -60,8 +61,4 @@ async fn get(desk: Desk, path: Path<(String, String)>, request: HttpRequest) -> 
     }
     let body = until_signed_out(&desk, answer.into_body(), Early::Breaks);
     Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(body))
-}
-
-fn is_part((known, part): (&&str, &&str)) -> bool {
-    *known == "*" && !part.is_empty() || known == part
 }

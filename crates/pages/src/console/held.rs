@@ -41,13 +41,13 @@ struct Row {
     #[serde(default)]
     to: String,
     #[serde(default)]
-    tiers: Vec<Part>,
+    tiers: Vec<HeldTier>,
     owner: Option<String>,
     reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Part {
+struct HeldTier {
     tier: String,
     pool: u64,
     reserve: u64,

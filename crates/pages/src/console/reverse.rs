@@ -36,7 +36,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
 async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
     let body = json!({ "reversal_id": form.get(ID), "reason": form.get(REASON) });
-    let call = format!("{}/reverse", api(&path));
+    let call = format!("{}/reverse", api(&path.0, &path.1));
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
         Ok(_) => Ok(action::done(&desk, &links::entry(&path.0, &path.1), "done-reverse")),
         Err(problem) => {
@@ -47,14 +47,14 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
 }
 
 /// Where the API has the entry.
-fn api((id, entry_id): &(String, String)) -> String {
+fn api(id: &str, entry_id: &str) -> String {
     format!("{}/entries/{}", links::jackpot_api(id), links::part(entry_id))
 }
 
 async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&path.0)).await?;
-    let entry: Entry = desk.get(&api(path)).await?;
+    let entry: Entry = desk.get(&api(&path.0, &path.1)).await?;
     let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let change = |meter: &super::answer::Meter| {
         let added = entry.contributions.iter().find(|one| one.tier == meter.tier);

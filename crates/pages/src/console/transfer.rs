@@ -218,13 +218,13 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
 struct Row {
     transfer_id: String,
     to: String,
-    tiers: Vec<Part>,
+    tiers: Vec<MovedTier>,
     state: String,
 }
 
 /// What a tier gave.
 #[derive(Debug, Deserialize)]
-struct Part {
+struct MovedTier {
     tier: String,
     to_tier: String,
     pool: u64,

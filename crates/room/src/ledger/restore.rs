@@ -19,14 +19,22 @@ use jackpot_kernel::store::keys::RoomKeys;
 use jackpot_kernel::subject;
 use jackpot_kernel::subject::kinds::ROOM;
 
-/// Rebuilds one room. The caller holds the lease of its stream. `passes_until_ms`: the latest expiry of a pass
-/// that the caller knows, 0 for none. `shown_ms`: the latest time of the room that the caller knows, 0 for none.
+/// Times that a room has shown to somebody, which it must not fall behind; 0 for none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Newest {
+    /// The latest expiry of a pass.
+    pub passes_until_ms: i64,
+    /// The latest time of the room.
+    pub shown_ms: i64,
+}
+
+/// Rebuilds one room. The caller holds the lease of its stream. `newest`: what the caller knows.
 pub(super) async fn restore(
     restorer: &Restorer,
     secret: &MasterSecret,
     room: &Id,
     replace: Replace,
-    (passes_until_ms, shown_ms): (i64, i64),
+    newest: Newest,
     by: &Operator,
     reason: &str,
 ) -> Result<Restored, RestoreError> {
@@ -44,8 +52,8 @@ pub(super) async fn restore(
     let nonce = hex::encode(random::bytes::<16>()?);
     let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
     // A pass of a definition that the ledger may lack.
-    state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
-    state.clock_ms = state.clock_ms.max(shown_ms);
+    state.passes_until_ms = state.passes_until_ms.max(newest.passes_until_ms);
+    state.clock_ms = state.clock_ms.max(newest.shown_ms);
     if let Replace::Seen(seen) = replace {
         state.lost_events = seen > ledger;
     }

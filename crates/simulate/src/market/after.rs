@@ -2,7 +2,7 @@
 
 use serde::Deserialize as _;
 
-use super::evidence::{Meter, Seen, Shown};
+use super::evidence::{Meter, Seen, ShownJackpot};
 use super::plan::Plan;
 use super::players::Day;
 use crate::SimulateError;
@@ -11,13 +11,13 @@ use crate::jackpot::{pending, published, receipts};
 use crate::subscriber::{Delivered, Got, Subject};
 
 /// Of each jackpot of the plan.
-pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<Shown>, SimulateError> {
+pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<ShownJackpot>, SimulateError> {
     let mut all = Vec::new();
     for (index, jackpot) in plan.jackpots().iter().enumerate() {
         let entries = seen.entries.iter().filter(|entry| entry.jackpot == index);
         let wins = entries.filter(|entry| entry.won.is_some()).count();
         let pending = pending(api, jackpot.id()).await;
-        all.push(Shown {
+        all.push(ShownJackpot {
             receipts: receipts(api, jackpot.id(), wins).await,
             cycles: published(api, jackpot.id()).await?,
             meters: meters(api, jackpot.id()).await?,

@@ -118,7 +118,7 @@ pub fn second(at: &str) -> Option<i64> {
 /// What a reversal gave back.
 pub fn reversal(answer: &Value) -> Result<Vec<Reversed>, String> {
     #[derive(Deserialize)]
-    struct Part {
+    struct ReversedTier {
         tier: String,
         amount: i64,
         amount_micro: i64,
@@ -126,9 +126,9 @@ pub fn reversal(answer: &Value) -> Result<Vec<Reversed>, String> {
         uncovered_micro: i64,
     }
     let micro = |whole: i64, rest: i64| i128::from(whole) * MILLION + i128::from(rest);
-    let parts = Vec::<Part>::deserialize(&answer["reversed"]);
+    let parts = Vec::<ReversedTier>::deserialize(&answer["reversed"]);
     let parts = parts.map_err(|error| format!("reversed of a reversal can't be read: {error}"))?;
-    let part = |part: Part| Reversed {
+    let part = |part: ReversedTier| Reversed {
         tier: part.tier,
         amount: micro(part.amount, part.amount_micro),
         uncovered: micro(part.uncovered, part.uncovered_micro),
@@ -139,7 +139,7 @@ pub fn reversal(answer: &Value) -> Result<Vec<Reversed>, String> {
 /// What a transfer moves.
 pub fn transfer(answer: &Value) -> Result<Vec<Moved>, String> {
     #[derive(Deserialize)]
-    struct Part {
+    struct MovedTier {
         tier: String,
         to_tier: String,
         pool: i64,
@@ -147,9 +147,9 @@ pub fn transfer(answer: &Value) -> Result<Vec<Moved>, String> {
         overflow: i64,
         remainder_micro: i64,
     }
-    let parts = Vec::<Part>::deserialize(&answer["tiers"]);
+    let parts = Vec::<MovedTier>::deserialize(&answer["tiers"]);
     let parts = parts.map_err(|error| format!("tiers of a transfer can't be read: {error}"))?;
-    let part = |part: Part| Moved {
+    let part = |part: MovedTier| Moved {
         tier: part.tier,
         to_tier: part.to_tier,
         whole: part.pool + part.reserve + part.overflow,

@@ -105,7 +105,7 @@ pub struct Meter {
 
 /// What a jackpot shows after the day.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct ShownJackpot {
     pub meters: Vec<Meter>,
     pub receipts: Receipts,
     pub cycles: Vec<Cycle>,
@@ -148,13 +148,13 @@ pub struct Evidence {
     /// Its entries by jackpot and sequence.
     pub seen: Seen,
     /// One per jackpot of the plan.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownJackpot>,
     /// What its subscriber got.
     pub delivered: Delivered,
 }
 
 impl Evidence {
-    pub fn new(plan: Plan, mut seen: Seen, shown: Vec<Shown>, delivered: Delivered) -> Self {
+    pub fn new(plan: Plan, mut seen: Seen, shown: Vec<ShownJackpot>, delivered: Delivered) -> Self {
         seen.entries
             .sort_unstable_by_key(|entry| (entry.jackpot, entry.sequence));
         Self {

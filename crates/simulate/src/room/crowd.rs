@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::after;
 use super::evidence::{Opening, Visit};
-use super::monitor::{self, Seen};
+use super::monitor::{self, Monitored};
 use super::plan::Plan;
 use super::pool::Pool;
 use super::visitor;
@@ -111,7 +111,7 @@ impl Standstill {
 }
 
 impl Players for Crowd {
-    type Results = (Results, Seen);
+    type Results = (Results, Monitored);
 
     fn steps(&self) -> &'static str {
         "joined and gone"
@@ -138,7 +138,7 @@ impl Players for Crowd {
     }
 
     /// The monitor watches until the room is empty.
-    async fn play(self: &Arc<Self>) -> Result<(Results, Seen), SimulateError> {
+    async fn play(self: &Arc<Self>) -> Result<(Results, Monitored), SimulateError> {
         let (say_over, over) = watch::channel(false);
         let visiting = async {
             let results = self.visit().await;

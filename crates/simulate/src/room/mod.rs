@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use self::crowd::{Crowd, Results};
 use self::evidence::Evidence;
-use self::monitor::Seen;
+use self::monitor::Monitored;
 use crate::client::Api;
 use crate::compare::{self, Comparison, Place};
 use crate::finding::Rule;
@@ -90,7 +90,7 @@ impl Scenario for Plan {
         self: &Arc<Self>,
         setup: &Setup,
         crowd: &Arc<Crowd>,
-        (results, seen): (Results, Seen),
+        (results, seen): (Results, Monitored),
         _: u32,
     ) -> Result<Evidence, SimulateError> {
         Ok(Evidence {

@@ -36,7 +36,7 @@ return { redis.call('ZCOUNT', KEYS[1], '(' .. now, '+inf'), redis.call('ZCARD', 
 
 /// What it saw.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Monitored {
     pub samples: Vec<Sample>,
     /// Why there is no sample, where Redis was asked.
     pub blind: Option<String>,
@@ -67,13 +67,13 @@ pub async fn watch(
     redis: Option<&Redis>,
     course: Course<'_>,
     over: watch::Receiver<bool>,
-) -> Result<Seen, SimulateError> {
+) -> Result<Monitored, SimulateError> {
     let asking = ask(api, plan, redis.is_some(), course, over.clone());
     let ((samples, blind), shown) = match redis {
         Some(redis) => tokio::try_join!(sample(redis, course, over), asking)?,
         None => ((Vec::new(), None), asking.await?),
     };
-    Ok(Seen { samples, blind, shown })
+    Ok(Monitored { samples, blind, shown })
 }
 
 async fn sample(

@@ -264,6 +264,6 @@ impl std::fmt::Debug for Emergency {
 }
 
 /// A subject, as answers name it where all kinds are together.
-fn name_of((kind, id): &(KindName, jackpot_core::ids::Id)) -> String {
-    kind.subject(id)
+fn name_of(subject: &(KindName, jackpot_core::ids::Id)) -> String {
+    subject.0.subject(&subject.1)
 }

@@ -10,7 +10,7 @@ use crate::store::connection::Link;
 use crate::store::error::Failure;
 use crate::store::health::info;
 
-use super::process::{self, Seen};
+use super::process::{self, Owner};
 use super::{EmbeddedError, ServerFiles};
 
 /// How long the owner of the socket may stay unclear: a server that is ending answers one question and not the next.
@@ -74,10 +74,10 @@ async fn prove_ours(place: &ServerFiles, link: &Link, pid: u32) -> Result<Option
     };
     let not_started_here = || foreign(format!("its process {pid} was not started here by this service"));
     match process::look(pid, place) {
-        Ok(Seen::Ours) => {}
-        Ok(Seen::Other) => return Err(not_started_here()),
+        Ok(Owner::Ours) => {}
+        Ok(Owner::Other) => return Err(not_started_here()),
         // It ended after its answer; or it answers from another process namespace, where its number is another process.
-        Ok(Seen::Gone) => return Ok(Some(not_started_here())),
+        Ok(Owner::Gone) => return Ok(Some(not_started_here())),
         Err(source) => return Ok(Some(unknown(place)(source))),
     }
     let mut question = redis::cmd("CONFIG");

@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// A process, compared with our server.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Owner {
     /// A server on our socket and in our directory.
     Ours,
     /// Alive, and another program.
@@ -68,7 +68,7 @@ pub(super) fn serving(place: &ServerFiles) -> io::Result<Vec<u32>> {
             Ok(Some(line)) if names(&line, &place.socket) => {}
             Ok(_) => continue,
         }
-        if look(pid, place)? == Seen::Ours {
+        if look(pid, place)? == Owner::Ours {
             found.push(pid);
         }
     }
@@ -79,23 +79,23 @@ pub(super) fn serving(place: &ServerFiles) -> io::Result<Vec<u32>> {
 ///
 /// # Errors
 /// It can't be identified; it may be alive.
-pub(super) fn look(pid: u32, place: &ServerFiles) -> io::Result<Seen> {
+pub(super) fn look(pid: u32, place: &ServerFiles) -> io::Result<Owner> {
     match command_line(pid)? {
-        None => return Ok(Seen::Gone),
-        Some(line) if !names(&line, &place.socket) => return Ok(Seen::Other),
+        None => return Ok(Owner::Gone),
+        Some(line) if !names(&line, &place.socket) => return Ok(Owner::Other),
         Some(_) => {}
     }
     match DirId::of(Path::new(&format!("/proc/{pid}/cwd"))) {
-        Ok(dir) if dir == place.id => Ok(Seen::Ours),
-        Ok(_) => Ok(Seen::Other),
-        Err(error) if says_gone(&error) => Ok(Seen::Gone),
+        Ok(dir) if dir == place.id => Ok(Owner::Ours),
+        Ok(_) => Ok(Owner::Other),
+        Err(error) if says_gone(&error) => Ok(Owner::Gone),
         Err(error) => Err(error),
     }
 }
 
 /// Whether that server may still be alive; false only if it is certain.
 pub(super) fn may_serve(pid: u32, place: &ServerFiles) -> bool {
-    !matches!(look(pid, place), Ok(Seen::Other | Seen::Gone))
+    !matches!(look(pid, place), Ok(Owner::Other | Owner::Gone))
 }
 
 /// None for a dead process. A dead child that was not waited for has an empty command line.
@@ -138,8 +138,8 @@ pub(super) fn terminate(pid: u32, place: &ServerFiles) {
 
 fn signal(pid: u32, place: &ServerFiles, signal: Signal) {
     match look(pid, place) {
-        Ok(Seen::Ours) => {}
-        Ok(Seen::Other | Seen::Gone) => return,
+        Ok(Owner::Ours) => {}
+        Ok(Owner::Other | Owner::Gone) => return,
         Err(error) => {
             tracing::warn!(pid, %error, "can't tell whether this is the private Redis, so it gets no signal");
             return;
@@ -199,8 +199,8 @@ mod tests {
     fn this_process_serves_nothing_and_number_0_is_nobody() {
         let dir = tempfile::tempdir().unwrap();
         let place = ServerFiles::make(dir.path()).unwrap();
-        assert_eq!(look(std::process::id(), &place).unwrap(), Seen::Other);
-        assert_eq!(look(0, &place).unwrap(), Seen::Gone);
+        assert_eq!(look(std::process::id(), &place).unwrap(), Owner::Other);
+        assert_eq!(look(0, &place).unwrap(), Owner::Gone);
         assert!(serving(&place).unwrap().is_empty());
     }
 }

@@ -81,7 +81,10 @@ impl Kind for Rooms {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         let known = self.registry.known(id);
-        let times = (known.passes_until_ms(), known.shown_ms());
-        restore::restore(restorer, &self.secret, id, replace, times, by, reason).await
+        let newest = restore::Newest {
+            passes_until_ms: known.passes_until_ms(),
+            shown_ms: known.shown_ms(),
+        };
+        restore::restore(restorer, &self.secret, id, replace, newest, by, reason).await
     }
 }

@@ -7,7 +7,7 @@ use crate::jackpot::{Cycle, Pending, Receipt, Receipts};
 use crate::market::check::RULES;
 use crate::market::cycles::tests::cycle;
 use crate::market::evidence::{
-    Entry, Evidence, Hit, Meter, Moved, Reversal, Reversed, Seen, Shown, Stopped, Transferred, Won,
+    Entry, Evidence, Hit, Meter, Moved, Reversal, Reversed, Seen, ShownJackpot, Stopped, Transferred, Won,
 };
 use crate::market::file::File;
 use crate::market::file::tests::DAY;
@@ -113,7 +113,7 @@ fn rest(micro: i128) -> i64 {
 }
 
 /// What it shows, and what its tiers gave.
-fn mini(plan: &Plan, seen: &mut Seen) -> (Shown, Vec<Moved>) {
+fn mini(plan: &Plan, seen: &mut Seen) -> (ShownJackpot, Vec<Moved>) {
     let shares = plan.shares(0, Some("lobby"), 100);
     for sequence in 1..=OF_MINI {
         let (before, now) = (i128::from(sequence - 1), i128::from(sequence));
@@ -151,7 +151,7 @@ fn mini(plan: &Plan, seen: &mut Seen) -> (Shown, Vec<Moved>) {
         transferred_out: whole(share.whole() * left),
         ..Meter::default()
     });
-    let shown = Shown {
+    let shown = ShownJackpot {
         meters: meters.collect(),
         receipts: Receipts::Read(BTreeMap::new()),
         cycles: Vec::new(),
@@ -161,7 +161,7 @@ fn mini(plan: &Plan, seen: &mut Seen) -> (Shown, Vec<Moved>) {
 }
 
 /// It gets what `mini` gave into its overflow.
-fn network(plan: &Plan, seen: &mut Seen, given: &[Moved]) -> Shown {
+fn network(plan: &Plan, seen: &mut Seen, given: &[Moved]) -> ShownJackpot {
     let ended = cycle(0, SEED);
     let trigger = ended.trigger_amount.expect("an amount");
     let share = plan.shares(1, None, 100)[0].pool;
@@ -207,7 +207,7 @@ fn network(plan: &Plan, seen: &mut Seen, given: &[Moved]) -> Shown {
         trigger_amount: None,
         ..cycle(1, SEED)
     };
-    Shown {
+    ShownJackpot {
         meters: vec![Meter {
             tier: "grand".to_owned(),
             pool: whole(pool),
