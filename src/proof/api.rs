@@ -15,6 +15,7 @@ use utoipa::OpenApi;
 
 use super::export::{Export, ExportError, may_be_published};
 use crate::http::auth;
+use crate::http::code::Code;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::jackpot::ledger::queries::Queries;
@@ -54,9 +55,10 @@ impl From<ExportError> for Problem {
 /// published, and the signed head as the last line. `jackpot verify` checks it offline; docs/reference/formats.md has the format.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/export", operation_id = "export_ledger", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path)),
-    responses((status = 200, description = "The export", body = String, content_type = "application/x-ndjson"),
-        (status = 403, description = "`forbidden`: also for a `read` key made without `--codes`, when the jackpot gave coupons; `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The export", body = String, content_type = "application/x-ndjson")),
+    extensions(("x-problems" = json!([
+        (Code::Forbidden, "also for a `read` key made without `--codes`, when the jackpot gave coupons"),
+        Code::TooManyExports]))))]
 pub async fn get(
     auth::Read(caller): auth::Read,
     PathOf(id): PathOf<Id>,

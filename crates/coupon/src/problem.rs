@@ -1,33 +1,31 @@
 //! Turns a coupon's errors and refusals into problems. It is the only place that gives them a status.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::error::CouponError;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{CONTENT_TYPE, Problem, ProblemBody};
 use jackpot_kernel::store::StoreError;
 use jackpot_kernel::subject::ScriptError;
 
 impl From<CouponError> for Problem {
     fn from(error: CouponError) -> Self {
-        let problem = |status, code, error: &CouponError| Problem::new(status, code, error.to_string());
+        let problem = |code| Problem::new(code, error.to_string());
         match error {
             CouponError::Script(error) => of_script(&error),
-            CouponError::Paused => problem(StatusCode::CONFLICT, "coupon-paused", &error),
+            CouponError::Paused => problem(Code::CouponPaused),
             CouponError::Closed => closed(&error.to_string()),
             CouponError::Suspended => suspended(&error.to_string()),
             CouponError::Emergency(_) => Problem::stopped(error.to_string()),
             CouponError::Ended => not_open(&error.to_string()),
-            CouponError::Retired(_) => problem(StatusCode::CONFLICT, "coupon-retired", &error),
-            CouponError::RequestNotFound(_) => problem(StatusCode::NOT_FOUND, "issue-not-found", &error),
-            CouponError::RequestIdReused(_) => problem(StatusCode::UNPROCESSABLE_ENTITY, "request-id-reused", &error),
-            CouponError::NotIssued { .. } => problem(StatusCode::CONFLICT, "not-issued", &error),
-            CouponError::Redeemed(_) => problem(StatusCode::CONFLICT, "redeemed", &error),
-            CouponError::RedemptionIdReused(_) => {
-                problem(StatusCode::UNPROCESSABLE_ENTITY, "redemption-id-reused", &error)
-            }
+            CouponError::Retired(_) => problem(Code::CouponRetired),
+            CouponError::RequestNotFound(_) => problem(Code::IssueNotFound),
+            CouponError::RequestIdReused(_) => problem(Code::RequestIdReused),
+            CouponError::NotIssued { .. } => problem(Code::NotIssued),
+            CouponError::Redeemed(_) => problem(Code::Redeemed),
+            CouponError::RedemptionIdReused(_) => problem(Code::RedemptionIdReused),
             CouponError::LedgerBehind(_) => {
                 tracing::warn!(%error, "redemption refused");
                 Problem::store_unavailable("the ledger does not have the coupon's last events yet; repeat the same id")
@@ -35,7 +33,7 @@ impl From<CouponError> for Problem {
             CouponError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
             }
-            CouponError::PreconditionFailed => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed", &error),
+            CouponError::PreconditionFailed => problem(Code::PreconditionFailed),
             CouponError::Waiting(_) => {
                 Problem::store_unavailable("other requests are ahead in the queue; repeat the same id")
             }
@@ -67,7 +65,7 @@ impl From<CouponError> for Problem {
 
 fn of_script(error: &ScriptError) -> Problem {
     match error {
-        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "coupon-not-found", error.to_string()),
+        ScriptError::Unknown => Problem::new(Code::CouponNotFound, error.to_string()),
         // A Redis that lost events is not used until a restore.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");
@@ -91,30 +89,30 @@ fn of_script(error: &ScriptError) -> Problem {
 }
 
 fn suspended(detail: &str) -> Problem {
-    Problem::new(StatusCode::CONFLICT, "coupon-suspended", detail)
+    Problem::new(Code::CouponSuspended, detail)
 }
 
 /// 409: an operator closed the coupon.
 pub(crate) fn closed(detail: &str) -> Problem {
-    Problem::new(StatusCode::CONFLICT, "coupon-closed", detail)
+    Problem::new(Code::CouponClosed, detail)
 }
 
 /// 403: the coupon is not open at this time.
 pub(crate) fn not_open(detail: &str) -> Problem {
-    Problem::new(StatusCode::FORBIDDEN, "not-open", detail)
+    Problem::new(Code::NotOpen, detail)
 }
 
 /// 409: out of stock.
 pub(crate) fn out_of_stock() -> Problem {
     let detail = "no unit was left; this answer is final for the request";
-    Problem::new(StatusCode::CONFLICT, "out-of-stock", detail)
+    Problem::new(Code::OutOfStock, detail)
 }
 
 /// A problem with the user's first issue.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AlreadyIssued<'a, T> {
     #[serde(flatten)]
-    problem: ProblemBody<'a>,
+    problem: ProblemBody,
     /// Only for `already-issued`: the first of the user's units that counted, as it was issued.
     #[schema(required = false)]
     issue: &'a T,
@@ -123,7 +121,7 @@ pub(crate) struct AlreadyIssued<'a, T> {
 /// 409: the user has reached the limit; with the first issue as `issue`.
 pub(crate) fn already_issued<T: Serialize>(issue: &T) -> HttpResponse {
     let detail = "the user has as many units as one user may have; this answer is final for the request";
-    let problem = Problem::new(StatusCode::CONFLICT, "already-issued", detail);
+    let problem = Problem::new(Code::AlreadyIssued, detail);
     let problem = problem.body();
     HttpResponse::Conflict()
         .content_type(CONTENT_TYPE)

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
 use jackpot_core::jackpot::leaving::Leaving;
 
 use crate::error::PlayError;
@@ -11,6 +10,7 @@ use crate::named::NamedError;
 use crate::scripts::ScriptError;
 use crate::settlement::SettlementError;
 use crate::view::Status;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::ledger::reconcile::now::NotClean;
 use jackpot_kernel::store::StoreError;
@@ -21,49 +21,36 @@ const CANCEL_AGAIN: Duration = Duration::from_mins(1);
 
 impl From<PlayError> for Problem {
     fn from(error: PlayError) -> Self {
-        let unprocessable =
-            |code, error: &PlayError| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, error.to_string());
+        let problem = |code| Problem::new(code, error.to_string());
         match error {
             PlayError::Script(error) => of_script(&error),
-            PlayError::EntryNotFound(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
-            PlayError::DefinitionNotFound { .. } => {
-                Problem::new(StatusCode::NOT_FOUND, "definition-not-found", error.to_string())
-            }
-            PlayError::WinnersNotShown(_) => {
-                Problem::new(StatusCode::NOT_FOUND, "winners-not-shown", error.to_string())
-            }
+            PlayError::EntryNotFound(_) => problem(Code::EntryNotFound),
+            PlayError::DefinitionNotFound { .. } => problem(Code::DefinitionNotFound),
+            PlayError::WinnersNotShown(_) => problem(Code::WinnersNotShown),
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
             PlayError::Emergency(_) => Problem::stopped(error.to_string()),
-            PlayError::MustHitOpen => Problem::new(StatusCode::CONFLICT, "must-hit-open", error.to_string()),
-            PlayError::TooManyTakes => unprocessable("too-many-takes", &error),
-            PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
-            PlayError::CurrencyMismatch { .. } => unprocessable("currency-mismatch", &error),
-            PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
-            PlayError::TransferIdReused(_) => unprocessable("transfer-id-reused", &error),
-            PlayError::ReversalIdReused(_) => unprocessable("reversal-id-reused", &error),
+            PlayError::MustHitOpen => problem(Code::MustHitOpen),
+            PlayError::TooManyTakes => problem(Code::TooManyTakes),
+            PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => problem(Code::EntryIdReused),
+            PlayError::CurrencyMismatch { .. } => problem(Code::CurrencyMismatch),
+            PlayError::AdjustmentIdReused(_) => problem(Code::AdjustmentIdReused),
+            PlayError::TransferIdReused(_) => problem(Code::TransferIdReused),
+            PlayError::ReversalIdReused(_) => problem(Code::ReversalIdReused),
             PlayError::TooManyCancels { .. } => Problem::rate_limited(CANCEL_AGAIN, &error.to_string()),
-            PlayError::TransferOpen(_) => Problem::new(StatusCode::CONFLICT, "jackpot-open", error.to_string()),
-            PlayError::WrongSource { .. } | PlayError::NoSource(_) => {
-                Problem::new(StatusCode::FORBIDDEN, "wrong-source", error.to_string())
-            }
+            PlayError::TransferOpen(_) => problem(Code::JackpotOpen),
+            PlayError::WrongSource { .. } | PlayError::NoSource(_) => problem(Code::WrongSource),
             PlayError::ReversedByOperators => Problem::forbidden(error.to_string()),
-            PlayError::EntryHasPrize(_) => Problem::new(StatusCode::CONFLICT, "entry-has-prize", error.to_string()),
-            PlayError::EntryPending(_) | PlayError::TransferPending(_) => {
-                Problem::new(StatusCode::CONFLICT, "entry-pending", error.to_string())
-            }
-            PlayError::EntryReversed { .. } => Problem::new(StatusCode::CONFLICT, "entry-reversed", error.to_string()),
-            PlayError::TooLate { .. } => Problem::new(StatusCode::CONFLICT, "too-late", error.to_string()),
+            PlayError::EntryHasPrize(_) => problem(Code::EntryHasPrize),
+            PlayError::EntryPending(_) | PlayError::TransferPending(_) => problem(Code::EntryPending),
+            PlayError::EntryReversed { .. } => problem(Code::EntryReversed),
+            PlayError::TooLate { .. } => problem(Code::TooLate),
             PlayError::Settlement(error) => of_settlement(&error),
             PlayError::Leaving(error) => of_leaving(&error),
-            PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),
+            PlayError::AmountTooLarge => problem(Code::AmountTooLarge),
             PlayError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
             }
-            PlayError::PreconditionFailed => Problem::new(
-                StatusCode::PRECONDITION_FAILED,
-                "precondition-failed",
-                error.to_string(),
-            ),
+            PlayError::PreconditionFailed => problem(Code::PreconditionFailed),
             PlayError::Refusing(_) => {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("new entries are refused now; repeat the same id later")
@@ -101,22 +88,22 @@ impl From<NamedError> for Problem {
 }
 
 fn of_settlement(error: &SettlementError) -> Problem {
-    let (status, code) = match error {
-        SettlementError::NotTracked(_) => (StatusCode::CONFLICT, "not-tracked"),
-        SettlementError::Held(_) => (StatusCode::CONFLICT, "payout-held"),
-        SettlementError::Settled(_) => (StatusCode::CONFLICT, "payout-settled"),
-        SettlementError::VoidRequested(_) => (StatusCode::CONFLICT, "payout-void-requested"),
-        SettlementError::NotVoidRequested(_) => (StatusCode::CONFLICT, "payout-not-void-requested"),
-        SettlementError::Void(_) => (StatusCode::CONFLICT, "payout-void"),
-        SettlementError::Superseded(_) => (StatusCode::CONFLICT, "approval-superseded"),
-        SettlementError::SameOwner { .. } => (StatusCode::FORBIDDEN, "same-owner"),
-        SettlementError::IdReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "settlement-id-reused"),
+    let code = match error {
+        SettlementError::NotTracked(_) => Code::NotTracked,
+        SettlementError::Held(_) => Code::PayoutHeld,
+        SettlementError::Settled(_) => Code::PayoutSettled,
+        SettlementError::VoidRequested(_) => Code::PayoutVoidRequested,
+        SettlementError::NotVoidRequested(_) => Code::PayoutNotVoidRequested,
+        SettlementError::Void(_) => Code::PayoutVoid,
+        SettlementError::Superseded(_) => Code::ApprovalSuperseded,
+        SettlementError::SameOwner { .. } => Code::SameOwner,
+        SettlementError::IdReused(_) => Code::SettlementIdReused,
         SettlementError::NotInLedger(_) => {
             tracing::warn!(%error, "a step waits for the ledger");
             return Problem::store_unavailable("the ledger does not have the step yet; repeat the same request");
         }
     };
-    Problem::new(status, code, error.to_string())
+    Problem::new(code, error.to_string())
 }
 
 fn of_leaving(error: &LeavingError) -> Problem {
@@ -124,29 +111,23 @@ fn of_leaving(error: &LeavingError) -> Problem {
         Leaving::Adjustment(_) => adjustment,
         Leaving::Transfer(_) => transfer,
     };
-    let (status, code) = match error {
-        LeavingError::NotFound(of) => (
-            StatusCode::NOT_FOUND,
-            one_of(of, "adjustment-not-found", "transfer-not-found"),
-        ),
-        LeavingError::Done(of) => (StatusCode::CONFLICT, one_of(of, "adjustment-done", "transfer-done")),
-        LeavingError::Withdrawn(of) => (
-            StatusCode::CONFLICT,
-            one_of(of, "adjustment-withdrawn", "transfer-withdrawn"),
-        ),
-        LeavingError::Weaker(..) => (StatusCode::UNPROCESSABLE_ENTITY, "approval-weaker"),
+    let code = match error {
+        LeavingError::NotFound(of) => one_of(of, Code::AdjustmentNotFound, Code::TransferNotFound),
+        LeavingError::Done(of) => one_of(of, Code::AdjustmentDone, Code::TransferDone),
+        LeavingError::Withdrawn(of) => one_of(of, Code::AdjustmentWithdrawn, Code::TransferWithdrawn),
+        LeavingError::Weaker(..) => Code::ApprovalWeaker,
         LeavingError::NotInLedger(_) => {
             tracing::warn!(%error, "a step waits for the ledger");
             return Problem::store_unavailable("the ledger does not have the step yet; repeat the same request");
         }
     };
-    Problem::new(status, code, error.to_string())
+    Problem::new(code, error.to_string())
 }
 
 fn of_door(error: &DoorError) -> Problem {
     match error {
-        DoorError::Required(_) => Problem::new(StatusCode::FORBIDDEN, "pass-required", error.to_string()),
-        DoorError::Expired(_) => Problem::new(StatusCode::FORBIDDEN, "pass-expired", error.to_string()),
+        DoorError::Required(_) => Problem::new(Code::PassRequired, error.to_string()),
+        DoorError::Expired(_) => Problem::new(Code::PassExpired, error.to_string()),
         DoorError::Unknown(_) => {
             tracing::warn!(%error, "entry refused");
             Problem::store_unavailable("the pass can't be checked now; repeat the same id")
@@ -156,7 +137,7 @@ fn of_door(error: &DoorError) -> Problem {
 
 fn of_script(error: &ScriptError) -> Problem {
     match error {
-        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", "there is no such jackpot"),
+        ScriptError::Unknown => Problem::new(Code::JackpotNotFound, "there is no such jackpot"),
         // A Redis that lost events is not used until a restore.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");
@@ -196,11 +177,11 @@ fn of_script(error: &ScriptError) -> Problem {
 
 fn stopped(status: Status, detail: &str) -> Problem {
     let code = match status {
-        Status::Paused => "jackpot-paused",
-        Status::Closed => "jackpot-closed",
-        Status::Suspended | Status::Open => "jackpot-suspended",
+        Status::Paused => Code::JackpotPaused,
+        Status::Closed => Code::JackpotClosed,
+        Status::Suspended | Status::Open => Code::JackpotSuspended,
     };
-    Problem::new(StatusCode::CONFLICT, code, detail)
+    Problem::new(code, detail)
 }
 
 fn internal(error: &dyn std::error::Error) -> Problem {
@@ -212,9 +193,7 @@ fn internal(error: &dyn std::error::Error) -> Problem {
 pub fn not_clean(error: &NotClean) -> Problem {
     match error {
         NotClean::Behind => Problem::store_unavailable(error.to_string()),
-        NotClean::Mismatch(..) | NotClean::Stopped(_) => {
-            Problem::new(StatusCode::CONFLICT, "jackpot-suspended", error.to_string())
-        }
+        NotClean::Mismatch(..) | NotClean::Stopped(_) => Problem::new(Code::JackpotSuspended, error.to_string()),
     }
 }
 
@@ -225,10 +204,7 @@ mod tests {
     #[test]
     fn a_full_queue_says_when_to_come_again() {
         let problem = Problem::from(PlayError::Crowded { waiting: 4_096 });
-        assert_eq!(
-            (problem.status, problem.code),
-            (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable")
-        );
+        assert_eq!(problem.code, Code::StoreUnavailable);
         assert!(problem.retry_after_s.is_some_and(|seconds| seconds >= 1));
     }
 }

@@ -1,28 +1,27 @@
 //! Turns a room's errors into problems. It is the only place that gives them a status.
 
-use actix_web::http::StatusCode;
-
 use crate::error::RoomError;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::store::StoreError;
 use jackpot_kernel::subject::ScriptError;
 
 impl From<RoomError> for Problem {
     fn from(error: RoomError) -> Self {
-        let problem = |status, code, error: &RoomError| Problem::new(status, code, error.to_string());
+        let problem = |code| Problem::new(code, error.to_string());
         match error {
             RoomError::Script(error) => of_script(&error),
             RoomError::Suspended => suspended(&error.to_string()),
             RoomError::Emergency(_) => Problem::stopped(error.to_string()),
             RoomError::TooOften { wait } => Problem::rate_limited(wait, &error.to_string()),
-            RoomError::TicketNotFound => problem(StatusCode::NOT_FOUND, "ticket-not-found", &error),
-            RoomError::NotAdmitted { .. } => problem(StatusCode::CONFLICT, "not-admitted", &error),
-            RoomError::NotOpen => problem(StatusCode::CONFLICT, "room-not-open", &error),
-            RoomError::NoPreQueue => problem(StatusCode::NOT_FOUND, "pre-queue-not-found", &error),
+            RoomError::TicketNotFound => problem(Code::TicketNotFound),
+            RoomError::NotAdmitted { .. } => problem(Code::NotAdmitted),
+            RoomError::NotOpen => problem(Code::RoomNotOpen),
+            RoomError::NoPreQueue => problem(Code::PreQueueNotFound),
             RoomError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
             }
-            RoomError::PreconditionFailed => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed", &error),
+            RoomError::PreconditionFailed => problem(Code::PreconditionFailed),
             RoomError::Refusing(_) => {
                 tracing::warn!(%error, "join of a room refused");
                 Problem::store_unavailable("the room takes no joins now; repeat the same request later")
@@ -39,7 +38,7 @@ impl From<RoomError> for Problem {
 
 fn of_script(error: &ScriptError) -> Problem {
     match error {
-        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "room-not-found", "there is no such room"),
+        ScriptError::Unknown => Problem::new(Code::RoomNotFound, "there is no such room"),
         // A Redis that lost events is not used until a restore.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");
@@ -68,7 +67,7 @@ fn of_script(error: &ScriptError) -> Problem {
 }
 
 fn suspended(detail: &str) -> Problem {
-    Problem::new(StatusCode::CONFLICT, "room-suspended", detail)
+    Problem::new(Code::RoomSuspended, detail)
 }
 
 fn internal(error: &dyn std::error::Error) -> Problem {

@@ -6021,7 +6021,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description `too-many-streams`; a page where keys of other instances can't be read */
+            /** @description `too-many-streams`: a page where keys of other instances can't be read */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -6258,7 +6258,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -6641,7 +6641,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-retired`: it ended, its records are dropped, and its id is used up, `coupon-suspended` */
+            /** @description `coupon-retired`: it ended, its records are dropped, and its id is used up; `coupon-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6898,7 +6898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `too-many-uploads`: this instance works on its maximum; `store-unavailable`; with `Retry-After` */
+            /** @description `too-many-uploads`: this instance works on its maximum; `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -6992,7 +6992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-suspended`, `coupon-retired` */
+            /** @description `coupon-retired`, `coupon-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7289,7 +7289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-not-found`, `issue-not-found` */
+            /** @description `issue-not-found`, `coupon-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7309,7 +7309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-suspended`, `coupon-retired` */
+            /** @description `coupon-retired`, `coupon-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7519,7 +7519,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -7610,7 +7610,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` if it was refused before */
+            /** @description `not-open`, `wrong-subject`: with `Idempotency-Replayed: true` if it was refused before; `forbidden` */
             403: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -7641,7 +7641,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-paused`, `coupon-closed`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before */
+            /** @description `already-issued`: with the first issue as `issue`; `out-of-stock`, `coupon-paused`, `coupon-closed`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before */
             409: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -7672,7 +7672,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `request-id-reused` */
+            /** @description `request-id-reused`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7789,7 +7789,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-not-found`, `issue-not-found` */
+            /** @description `issue-not-found`, `coupon-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7936,7 +7936,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-not-found`, `issue-not-found` */
+            /** @description `issue-not-found`, `coupon-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7956,7 +7956,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-issued`, `redeemed`, `coupon-suspended`, `coupon-retired` */
+            /** @description `not-issued`, `redeemed`, `coupon-retired`, `coupon-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8098,7 +8098,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-not-found`, `issue-not-found` */
+            /** @description `issue-not-found`, `coupon-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8148,7 +8148,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `redemption-id-reused` */
+            /** @description `redemption-id-reused`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8269,7 +8269,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-not-found`, `issue-not-found` */
+            /** @description `issue-not-found`, `coupon-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8436,7 +8436,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-closed`, `coupon-suspended`, `coupon-retired` */
+            /** @description `coupon-closed`, `coupon-retired`, `coupon-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8603,7 +8603,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `coupon-closed`, `coupon-suspended`, `coupon-retired` */
+            /** @description `coupon-closed`, `coupon-retired`, `coupon-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9204,7 +9204,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `entry-index-off` */
+            /** @description `entry-index-off`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9247,7 +9247,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -9307,7 +9307,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: the key may not play. In an item: `wrong-subject`, `pass-required`, `pass-expired` */
+            /** @description `forbidden`: the key may not play; `wrong-subject`: in an item; `pass-required`: in an item; `pass-expired`: in an item */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9347,7 +9347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: nothing was taken. In an item: `currency-mismatch`, `entry-id-reused`, `invalid-request`, `amount-too-large` */
+            /** @description `invalid-request`: nothing was taken; or in an item; `currency-mismatch`: in an item; `entry-id-reused`: in an item; `amount-too-large`: in an item */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10018,7 +10018,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -10163,7 +10163,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `adjustment-id-reused`, `amount-too-large` */
+            /** @description `adjustment-id-reused`, `amount-too-large`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10274,7 +10274,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            /** @description `same-owner`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10284,7 +10284,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `adjustment-not-found` */
+            /** @description `adjustment-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10455,7 +10455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `adjustment-not-found` */
+            /** @description `adjustment-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10616,7 +10616,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            /** @description `same-owner`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10626,7 +10626,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `definition-not-found` */
+            /** @description `definition-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10972,7 +10972,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `definition-not-found` */
+            /** @description `definition-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11152,7 +11152,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it */
+            /** @description `jackpot-paused`, `jackpot-closed`, `entry-reversed`: a reversal came before it; `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11182,7 +11182,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `entry-id-reused`, `amount-too-large` */
+            /** @description `entry-id-reused`, `amount-too-large`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11299,7 +11299,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `entry-not-found` */
+            /** @description `entry-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11461,7 +11461,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `entry-not-found` */
+            /** @description `entry-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11511,7 +11511,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `reversal-id-reused`, `amount-too-large` */
+            /** @description `reversal-id-reused`, `amount-too-large`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11658,7 +11658,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it */
+            /** @description `jackpot-paused`, `jackpot-closed`, `entry-reversed`: a reversal came before it; `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11688,7 +11688,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `entry-id-reused`, `amount-too-large`, `too-many-takes`: nothing of the batch was taken */
+            /** @description `entry-id-reused`, `amount-too-large`, `too-many-takes`: nothing of the batch was taken; `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12202,7 +12202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -13601,7 +13601,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -13716,7 +13716,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending` */
+            /** @description `jackpot-open`, `jackpot-closed`, `entry-pending`, `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13746,7 +13746,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `transfer-id-reused`, `approval-weaker`, `amount-too-large` */
+            /** @description `transfer-id-reused`, `approval-weaker`, `amount-too-large`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13857,7 +13857,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            /** @description `same-owner`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13867,7 +13867,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `transfer-not-found` */
+            /** @description `transfer-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13887,7 +13887,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `transfer-done`, `transfer-withdrawn`, `jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending` */
+            /** @description `transfer-done`, `transfer-withdrawn`, `jackpot-open`, `jackpot-closed`, `entry-pending`, `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13917,7 +13917,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `approval-weaker`, `amount-too-large` */
+            /** @description `approval-weaker`, `amount-too-large`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14038,7 +14038,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `transfer-not-found` */
+            /** @description `transfer-not-found`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14212,7 +14212,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `winners-not-shown` */
+            /** @description `winners-not-shown`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14358,7 +14358,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-not-found`, `winners-not-shown` */
+            /** @description `winners-not-shown`, `jackpot-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14713,7 +14713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, `too-many-exports` */
+            /** @description `too-many-exports`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -14908,7 +14908,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            /** @description `same-owner`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15134,7 +15134,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `settlement-id-reused` */
+            /** @description `settlement-id-reused`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15372,7 +15372,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`, `same-owner`: the key that approved it has the same owner, `wrong-subject` */
+            /** @description `same-owner`: the key that approved it has the same owner; `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15432,7 +15432,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `settlement-id-reused` */
+            /** @description `settlement-id-reused`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15598,7 +15598,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `amount-too-large` */
+            /** @description `amount-too-large`, `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15880,7 +15880,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `reconciliation-mismatch`, with the same `items`, `coupons` and `rooms` */
+            /** @description `reconciliation-mismatch`; with the same `items`, `coupons` and `rooms` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16081,7 +16081,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `store-unavailable`, also while the figures are being made from the ledger's events; `too-many-exports` */
+            /** @description `store-unavailable`: also while the figures are being made from the ledger's events; `too-many-exports` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -16783,7 +16783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `room-not-found`, `pre-queue-not-found` */
+            /** @description `pre-queue-not-found`, `room-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17239,7 +17239,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `room-not-found`, `ticket-not-found` */
+            /** @description `ticket-not-found`, `room-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17386,7 +17386,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `room-not-found`, `ticket-not-found` */
+            /** @description `ticket-not-found`, `room-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17533,7 +17533,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `room-not-found`, `ticket-not-found` */
+            /** @description `ticket-not-found`, `room-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17684,7 +17684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `room-not-found`, `ticket-not-found` */
+            /** @description `ticket-not-found`, `room-not-found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

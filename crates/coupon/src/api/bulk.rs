@@ -26,6 +26,7 @@ use crate::status::Status;
 use jackpot_kernel::http::ConnectionState;
 use jackpot_kernel::http::auth::operator;
 use jackpot_kernel::http::budget::{Budget, Full, Share};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -83,7 +84,7 @@ impl LineAnswer {
     fn refused(problem: Problem, result: &'static str) -> Self {
         Self::Refused {
             result,
-            code: problem.code,
+            code: problem.code.as_str(),
             detail: problem.detail,
             errors: problem.errors,
         }
@@ -105,12 +106,10 @@ impl LineAnswer {
 #[utoipa::path(post, path = "/v1/coupons/{id}/bulk-issues", operation_id = "issue_in_bulk", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = String, content_type = "application/x-ndjson"),
-    responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson"),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-paused`, `coupon-suspended`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "`rate-limited`: the key has its maximum number of uploads in progress; with `Retry-After`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-uploads`: this instance works on its maximum; `store-unavailable`; with `Retry-After`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported-media-type`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson")),
+    extensions(("x-problems" = json!([Code::CouponPaused,
+        (Code::RateLimited, "the key has its maximum number of uploads in progress; with `Retry-After`"),
+        (Code::TooManyUploads, "this instance works on its maximum")]))))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,

@@ -13,6 +13,7 @@ use crate::metadata::Metadata;
 use crate::record::{Record, State};
 use crate::scripts::DeadLetter;
 use jackpot_kernel::http::auth::{self, operator};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::page::{Limit, page_size};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
@@ -96,8 +97,7 @@ pub(crate) struct DeadQuery {
 /// Requests that were not served in three tries, in the order in which they joined the queue.
 #[utoipa::path(get, path = "/v1/coupons/{id}/dead-letters", operation_id = "list_dead_letters", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), DeadQuery),
-    responses((status = 200, description = "A page", body = DeadPage),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "A page", body = DeadPage)))]
 pub(crate) async fn list(
     _: auth::Read,
     PathOf(id): PathOf<Id>,
@@ -122,9 +122,8 @@ pub(crate) async fn list(
 /// A request that is no dead letter any more is answered as it is, and does not change.
 #[utoipa::path(post, path = "/v1/coupons/{id}/dead-letters/{request_id}/redrive", operation_id = "redrive_dead_letter", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
-    responses((status = 200, description = "In the queue, or decided since", body = IssueBody),
-        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-suspended`, `coupon-retired`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "In the queue, or decided since", body = IssueBody)),
+    extensions(("x-problems" = json!([Code::IssueNotFound, Code::CouponRetired]))))]
 pub(crate) async fn redrive(
     auth::Operate(caller): auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,

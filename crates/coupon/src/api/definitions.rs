@@ -14,6 +14,7 @@ use crate::operate::parse_definition;
 use crate::scripts::Snapshot;
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
 use jackpot_kernel::http::page::{PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
@@ -92,9 +93,9 @@ pub(crate) struct CouponPage {
 #[utoipa::path(put, path = "/v1/coupons/{id}", operation_id = "put_coupon", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
-    responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon),
-        (status = 409, description = "`coupon-retired`: it ended, its records are dropped, and its id is used up", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition-failed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon)),
+    extensions(("x-problems" = json!([
+        (Code::CouponRetired, "it ended, its records are dropped, and its id is used up"), Code::PreconditionFailed]))))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -131,8 +132,7 @@ pub(crate) async fn list(
 
 /// A coupon with its counts, and the `ETag` of its definition.
 #[utoipa::path(get, path = "/v1/coupons/{id}", operation_id = "get_coupon", tag = "coupons", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "The coupon", body = Coupon),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The coupon", body = Coupon)))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let coupon = read(&api, &id).await?;
     Ok(tagged(coupon.version, coupon))

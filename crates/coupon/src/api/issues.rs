@@ -17,6 +17,7 @@ use crate::scripts::Mode;
 use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -67,10 +68,11 @@ impl Described for IssueWish {}
         (status = 200, description = "Issued before, as it was answered then, or a dead letter (`result` is `dead`); of a repeat with \
             `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the queue; `Location` names the request", body = IssueBody),
-        (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` if it was refused before", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-paused`, `coupon-closed`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before", body = crate::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `request-id-reused`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "with `Idempotency-Replayed: true` if it was refused before", body = crate::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json")),
+    extensions(("x-problems" = json!([(Code::AlreadyIssued, "with the first issue as `issue`"), Code::OutOfStock, Code::CouponPaused,
+        Code::CouponClosed, Code::NotOpen,
+        (Code::WrongSubject, "with `Idempotency-Replayed: true` if it was refused before"), Code::RequestIdReused,
+        (Code::Stopped, "the emergency stop holds it")]))))]
 pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
@@ -96,8 +98,8 @@ pub(crate) async fn post(
 /// A request and its result.
 #[utoipa::path(get, path = "/v1/coupons/{id}/issues/{request_id}", operation_id = "get_issue", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
-    responses((status = 200, description = "The request", body = IssueBody),
-        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The request", body = IssueBody)),
+    extensions(("x-problems" = json!([Code::IssueNotFound]))))]
 pub(crate) async fn get(
     auth::PlayOrRead(caller): auth::PlayOrRead,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
@@ -113,9 +115,8 @@ pub(crate) async fn get(
 /// Final for its request. Its sequence is never used again. A repeat changes nothing.
 #[utoipa::path(delete, path = "/v1/coupons/{id}/issues/{request_id}", operation_id = "void_issue", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
-    responses((status = 200, description = "Voided", body = IssueBody),
-        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-issued`, `redeemed`, `coupon-suspended`, `coupon-retired`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Voided", body = IssueBody)),
+    extensions(("x-problems" = json!([Code::IssueNotFound, Code::NotIssued, Code::Redeemed, Code::CouponRetired]))))]
 pub(crate) async fn delete(
     auth::Operate(caller): auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,

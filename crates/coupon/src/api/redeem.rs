@@ -13,6 +13,7 @@ use crate::redemption::Reference;
 use crate::scripts::Redeem;
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -40,11 +41,9 @@ impl Described for RedeemWish {}
     params(("id" = String, Path), ("request_id" = String, Path)),
     request_body(content = RedeemWish),
     responses((status = 201, description = "Redeemed", body = IssueBody),
-        (status = 200, description = "Redeemed before by this redemption, with `Idempotency-Replayed: true`", body = IssueBody),
-        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`redeemed`: by another redemption; `not-issued`, `coupon-suspended`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `redemption-id-reused`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 200, description = "Redeemed before by this redemption, with `Idempotency-Replayed: true`", body = IssueBody)),
+    extensions(("x-problems" = json!([Code::IssueNotFound, (Code::Redeemed, "by another redemption"),
+        Code::NotIssued, Code::RedemptionIdReused]))))]
 pub(crate) async fn post(
     auth::Play(caller): auth::Play,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,

@@ -12,6 +12,7 @@ use super::definitions::{Coupon, read};
 use crate::status::Status;
 use jackpot_kernel::http::auth::{self, Caller, operator};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::tagged;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
@@ -30,9 +31,8 @@ impl Described for CouponReason {}
 
 /// Takes no new requests; those in the queue wait. Draws of jackpots are answered `not-open`. A repeat changes nothing.
 #[utoipa::path(post, path = "/v1/coupons/{id}/pause", operation_id = "pause_coupon", tag = "coupons", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = CouponReason, responses((status = 200, description = "Paused", body = Coupon),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-closed`, `coupon-suspended`, `coupon-retired`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    request_body = CouponReason, responses((status = 200, description = "Paused", body = Coupon)),
+    extensions(("x-problems" = json!([Code::CouponClosed, Code::CouponRetired]))))]
 pub(crate) async fn pause(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -45,9 +45,8 @@ pub(crate) async fn pause(
 
 /// Takes requests again, and serves those in the queue. A repeat changes nothing.
 #[utoipa::path(post, path = "/v1/coupons/{id}/resume", operation_id = "resume_coupon", tag = "coupons", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = CouponReason, responses((status = 200, description = "Open", body = Coupon),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-closed`, `coupon-suspended`, `coupon-retired`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    request_body = CouponReason, responses((status = 200, description = "Open", body = Coupon)),
+    extensions(("x-problems" = json!([Code::CouponClosed, Code::CouponRetired]))))]
 pub(crate) async fn resume(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -61,9 +60,8 @@ pub(crate) async fn resume(
 /// Ends the coupon for good: it takes no new requests, and those in the queue are refused with `coupon-closed`. Units that
 /// were issued stay issued. A repeat changes nothing.
 #[utoipa::path(post, path = "/v1/coupons/{id}/close", operation_id = "close_coupon", tag = "coupons", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = CouponReason, responses((status = 200, description = "Closed", body = Coupon),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-suspended`, `coupon-retired`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    request_body = CouponReason, responses((status = 200, description = "Closed", body = Coupon)),
+    extensions(("x-problems" = json!([Code::CouponRetired]))))]
 pub(crate) async fn close(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,

@@ -15,6 +15,7 @@ use crate::coupons::Request;
 use crate::error::CouponError;
 use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth::{self, Caller};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::telemetry::request;
@@ -28,9 +29,8 @@ const COMMENT_AFTER: Duration = Duration::from_secs(15);
 /// second; then `event: result`, and the end. The data of both is the request, as `GET` of its id shows it.
 #[utoipa::path(get, path = "/v1/coupons/{id}/issues/{request_id}/stream", operation_id = "stream_issue", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
-    responses((status = 200, description = "Events until it is decided, or a dead letter", content_type = "text/event-stream", body = String),
-        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-streams`, `store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Events until it is decided, or a dead letter", content_type = "text/event-stream", body = String)),
+    extensions(("x-problems" = json!([Code::IssueNotFound, Code::TooManyStreams]))))]
 pub(crate) async fn get(
     auth::PlayOrRead(caller): auth::PlayOrRead,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,

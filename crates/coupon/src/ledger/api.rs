@@ -10,6 +10,7 @@ use super::issues::{IssueFilters, IssueRow, issues, knows_coupon};
 use crate::ledger::compared::CouponReconciliation;
 use crate::metadata::Metadata;
 use jackpot_kernel::http::auth;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
@@ -45,9 +46,8 @@ pub(crate) struct IssueQuery {
 #[utoipa::path(get, path = "/v1/coupons/{id}/issues", operation_id = "list_issues", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), IssueQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<IssueRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<IssueRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::TooManyExports]))))]
 pub(crate) async fn list(
     auth::Read(caller): auth::Read,
     PathOf(id): PathOf<Id>,

@@ -19,6 +19,7 @@ use crate::ledger::queries::adjustments::{Adjustment, AdjustmentState};
 use crate::scripts::{Adjust, Approves};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -85,9 +86,8 @@ impl Described for AdjustmentBody {
 #[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", operation_id = "adjust_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = AdjustmentBody),
     responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done or withdrawn before, with `Idempotency-Replayed: true`", body = Adjustment),
-        (status = 202, description = "It waits for a second owner", body = Adjustment),
-        (status = 409, description = "`must-hit-open`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 202, description = "It waits for a second owner", body = Adjustment)),
+    extensions(("x-problems" = json!([Code::MustHitOpen, Code::AdjustmentIdReused, Code::AmountTooLarge]))))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -140,11 +140,9 @@ fn row(jackpot_id: &Id, body: AdjustmentBody, made: Made) -> Adjustment {
 #[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments/{adjustment_id}/approve", operation_id = "approve_adjustment", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("adjustment_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "Done", body = Adjustment),
-        (status = 403, description = "`forbidden`, `same-owner`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`jackpot-not-found`, `adjustment-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`adjustment-done`, `adjustment-withdrawn`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`: the meter holds less by now; `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Done", body = Adjustment)),
+    extensions(("x-problems" = json!([Code::SameOwner, Code::AdjustmentNotFound, Code::AdjustmentDone,
+        Code::AdjustmentWithdrawn, (Code::InvalidRequest, "the meter holds less by now"), Code::AmountTooLarge]))))]
 pub(crate) async fn approve(
     auth::Approve(caller): auth::Approve,
     PathOf((id, adjustment_id)): PathOf<(Id, Id)>,
@@ -166,9 +164,8 @@ pub(crate) async fn approve(
 #[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments/{adjustment_id}/withdraw", operation_id = "withdraw_adjustment", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("adjustment_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "Withdrawn", body = Adjustment),
-        (status = 404, description = "`jackpot-not-found`, `adjustment-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`adjustment-done`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Withdrawn", body = Adjustment)),
+    extensions(("x-problems" = json!([Code::AdjustmentNotFound, Code::AdjustmentDone]))))]
 pub(crate) async fn withdraw(
     auth::Operate(caller): auth::Operate,
     PathOf((id, adjustment_id)): PathOf<(Id, Id)>,

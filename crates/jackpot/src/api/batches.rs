@@ -15,6 +15,7 @@ use super::entries::{ContributionBody, Outcome, REPLAYED, outcome_of};
 use crate::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{self, Described, Unparsed};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::telemetry::request;
@@ -98,12 +99,11 @@ pub(crate) struct WinnerBody<'a> {
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entry-batches", operation_id = "make_entry_batch", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = BatchBody),
     responses((status = 201, description = "Taken", body = BatchAnswer),
-        (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer),
-        (status = 403, description = "`pass-required`: the jackpot has a waiting room; `wrong-source`, `forbidden`, `wrong-subject`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`, `too-many-takes`: nothing of the batch was taken", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer)),
+    extensions(("x-problems" = json!([(Code::PassRequired, "the jackpot has a waiting room"), Code::WrongSource,
+        Code::JackpotPaused, Code::JackpotClosed, (Code::EntryReversed, "a reversal came before it"),
+        Code::EntryIdReused, Code::AmountTooLarge, (Code::TooManyTakes, "nothing of the batch was taken"),
+        (Code::Stopped, "the emergency stop holds it")]))))]
 pub(crate) async fn post(
     auth::Play(caller): auth::Play,
     PathOf(id): PathOf<Id>,

@@ -27,6 +27,7 @@ use crate::view::{Meter, Status, parse_definition};
 use jackpot_kernel::http::auth::{self, Anyone};
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::cached::{self, Page};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
 use jackpot_kernel::http::page::{PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
@@ -293,9 +294,8 @@ pub(crate) struct JackpotPage {
 #[utoipa::path(put, path = "/v1/jackpots/{id}", operation_id = "put_jackpot", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
-    responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition-failed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot)),
+    extensions(("x-problems" = json!([Code::JackpotClosed, Code::PreconditionFailed]))))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -355,8 +355,7 @@ pub(crate) struct JackpotQuery {
 
 /// A jackpot, with the `ETag` of its definition.
 #[utoipa::path(get, path = "/v1/jackpots/{id}", operation_id = "get_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path), JackpotQuery),
-    responses((status = 200, description = "The jackpot", body = Jackpot),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The jackpot", body = Jackpot)))]
 pub(crate) async fn get(
     _: auth::Read,
     PathOf(id): PathOf<Id>,
@@ -378,8 +377,8 @@ pub(crate) async fn get(
     responses((status = 200, description = "That version", body = DefinitionOfVersion, headers(
             ("Cache-Control" = String, description = "`public, max-age=60` without a key, `no-store` with one"),
             ("ETag" = String, description = "Weak; without a key"))),
-        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
-        (status = 404, description = "`jackpot-not-found`, `definition-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the current answer")),
+    extensions(("x-problems" = json!([Code::DefinitionNotFound]))))]
 pub(crate) async fn of_version(
     caller: Anyone,
     PathOf((id, version)): PathOf<(Id, u64)>,

@@ -22,6 +22,7 @@ use crate::ledger::lookup::entry_taken;
 use crate::play::{By, Played};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::telemetry::request;
@@ -209,12 +210,10 @@ pub(crate) struct AttemptBody {
     params(("id" = String, Path), ("X-Room-Pass" = Option<String>, Header, description = "The pass of the player, if the jackpot has a waiting room")),
     request_body(content = EntryBody),
     responses((status = 201, description = "Taken", body = Entry),
-        (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
-        (status = 403, description = "`pass-required`, `pass-expired`, `wrong-source`, `forbidden`, `wrong-subject`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry)),
+    extensions(("x-problems" = json!([Code::PassRequired, Code::PassExpired, Code::WrongSource, Code::JackpotPaused,
+        Code::JackpotClosed, (Code::EntryReversed, "a reversal came before it"), Code::EntryIdReused,
+        Code::AmountTooLarge, (Code::Stopped, "the emergency stop holds it")]))))]
 pub(crate) async fn post(
     auth::Play(caller): auth::Play,
     PathOf(id): PathOf<Id>,
@@ -256,10 +255,10 @@ pub(crate) async fn post(
 }
 
 /// An entry with the body of its first answer. A pending entry is finished first.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
+#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("entry_id" = String, Path)),
-    responses((status = 200, description = "The entry", body = Entry),
-        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The entry", body = Entry)),
+    extensions(("x-acts" = json!(true)), ("x-problems" = json!([Code::EntryNotFound]))))]
 pub(crate) async fn get(
     auth::PlayOrRead(caller): auth::PlayOrRead,
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,

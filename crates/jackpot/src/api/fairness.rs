@@ -28,6 +28,7 @@ use crate::scripts::ScriptError;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::cached::Page;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::http::request_id::RequestId;
@@ -237,8 +238,7 @@ impl CycleBody {
     responses((status = 200, description = "The epochs", body = Fairness, headers(
             ("Cache-Control" = String, description = "`public, max-age=1`"),
             ("ETag" = String, description = "Weak, of the page"))),
-        (status = 304, description = "`If-None-Match` has the tag of the page"),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the page")))]
 pub(crate) async fn get(
     PathOf(id): PathOf<Id>,
     QueryOf(query): QueryOf<FairnessQuery>,
@@ -274,8 +274,8 @@ impl Described for RotateBody {}
 /// Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries keep their
 /// answers.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", operation_id = "rotate_epoch", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = RotateBody, responses((status = 200, description = "The epochs now", body = Fairness),
-        (status = 409, description = "`jackpot-closed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    request_body = RotateBody, responses((status = 200, description = "The epochs now", body = Fairness)),
+    extensions(("x-problems" = json!([Code::JackpotClosed]))))]
 pub(crate) async fn rotate(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,

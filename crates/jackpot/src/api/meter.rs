@@ -25,6 +25,7 @@ use crate::operate::Operate;
 use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth::Anyone;
 use jackpot_kernel::http::cached::{self, Page};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::peer::Peer;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
@@ -237,7 +238,7 @@ impl Meters {
         match self.shown(id, SHOWN_FOR).await {
             Ok(shown) if shown.now.public => Ok(shown),
             Ok(_private) => Err(Problem::unauthorized()),
-            Err(problem) if problem.code == "jackpot-not-found" => Err(Problem::unauthorized()),
+            Err(problem) if problem.code == Code::JackpotNotFound => Err(Problem::unauthorized()),
             Err(problem) => Err(problem),
         }
     }
@@ -266,8 +267,7 @@ impl Meters {
             ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
             ("ETag" = String, description = "Weak, of all but `at`; without a key"),
             ("Link" = String, description = "The definition in force: `</v1/jackpots/{id}/definitions/{version}>; rel=\"describedby\"`"))),
-        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the current answer")))]
 pub(crate) async fn get(
     caller: Anyone,
     PathOf(id): PathOf<Id>,
@@ -289,9 +289,8 @@ pub(crate) async fn get(
 /// The meter as server-sent events. Sends `event: meter` at once, and after a change, at most once a second. The stream
 /// ends when its key is revoked or expires.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", operation_id = "stream_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-streams`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String)),
+    extensions(("x-problems" = json!([Code::TooManyStreams]))))]
 pub(crate) async fn stream(
     caller: Anyone,
     PathOf(id): PathOf<Id>,

@@ -17,6 +17,7 @@ use crate::ledger::lookup::entry_taken;
 use crate::reverse::{ReversalWish, Round};
 use jackpot_kernel::http::auth::{self, Role};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -94,11 +95,9 @@ impl From<ReversalRecord> for ReversedBody {
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entries/{entry_id}/reverse", operation_id = "reverse_entry", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     request_body(content = ReversalBody),
-    responses((status = 201, description = "Done", body = Reversal), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Reversal),
-        (status = 403, description = "`wrong-source`, `forbidden`, `wrong-subject`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`entry-has-prize`, `entry-pending`, `entry-reversed`, `too-late`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `reversal-id-reused`, `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "Done", body = Reversal), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Reversal)),
+    extensions(("x-problems" = json!([Code::WrongSource, Code::EntryNotFound, Code::EntryHasPrize,
+        Code::EntryPending, Code::EntryReversed, Code::TooLate, Code::ReversalIdReused, Code::AmountTooLarge]))))]
 pub(crate) async fn post(
     auth::PlayOrOperate(caller): auth::PlayOrOperate,
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,

@@ -126,8 +126,7 @@ impl<'a> RulesBody<'a> {
     responses((status = 200, description = "The rules", body = RulesBody, headers(
             ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
             ("ETag" = String, description = "Weak; without a key"))),
-        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the current answer")))]
 pub(crate) async fn get(
     caller: Anyone,
     PathOf(id): PathOf<Id>,

@@ -15,6 +15,7 @@ use crate::scripts::Approval;
 use crate::settlement::Asked;
 use jackpot_kernel::http::auth::{self, Caller};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -76,10 +77,9 @@ async fn step(
 /// Needs a key with the role `approve`, of another owner than who last set `approval_above`.
 #[utoipa::path(post, path = "/v1/payouts/{payout_id}/approve", operation_id = "approve_payout", tag = "ledger", security(("bearer" = [])), params(("payout_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "The payout", body = ListedPayout),
-        (status = 403, description = "`forbidden`, `same-owner`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-tracked`, `payout-void`, `payout-void-requested`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The payout", body = ListedPayout)),
+    extensions(("x-problems" = json!([Code::SameOwner, Code::PayoutNotFound, Code::NotTracked, Code::PayoutVoid,
+        Code::PayoutVoidRequested]))))]
 pub(crate) async fn approve(
     auth::ApproveFiltered(caller): auth::ApproveFiltered,
     PathOf(payout_id): Path,
@@ -95,11 +95,10 @@ pub(crate) async fn approve(
 /// Says that the winner has the money, once per `settlement_id`. A repeat answers with the payout as it is now.
 #[utoipa::path(post, path = "/v1/payouts/{payout_id}/settle", operation_id = "settle_payout", tag = "ledger", security(("bearer" = [])), params(("payout_id" = String, Path)),
     request_body(content = SettleBody),
-    responses((status = 200, description = "The payout", body = ListedPayout),
-        (status = 403, description = "`forbidden`, `same-owner`: the key that approved it has the same owner", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-tracked`, `payout-held`, `payout-settled`, `payout-void`, `payout-void-requested`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `settlement-id-reused`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The payout", body = ListedPayout)),
+    extensions(("x-problems" = json!([(Code::SameOwner, "the key that approved it has the same owner"),
+        Code::PayoutNotFound, Code::NotTracked, Code::PayoutHeld, Code::PayoutSettled, Code::PayoutVoid,
+        Code::PayoutVoidRequested, Code::SettlementIdReused]))))]
 pub(crate) async fn settle(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
@@ -117,10 +116,9 @@ pub(crate) async fn settle(
 /// Says that an attempt to pay the winner failed, once per `settlement_id`. The payout can be settled later.
 #[utoipa::path(post, path = "/v1/payouts/{payout_id}/fail", operation_id = "fail_payout", tag = "ledger", security(("bearer" = [])), params(("payout_id" = String, Path)),
     request_body(content = FailBody),
-    responses((status = 200, description = "The payout", body = ListedPayout),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-tracked`, `payout-held`, `payout-settled`, `payout-void`, `payout-void-requested`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `settlement-id-reused`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The payout", body = ListedPayout)),
+    extensions(("x-problems" = json!([Code::PayoutNotFound, Code::NotTracked, Code::PayoutHeld, Code::PayoutSettled,
+        Code::PayoutVoid, Code::PayoutVoidRequested, Code::SettlementIdReused]))))]
 pub(crate) async fn fail(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
@@ -141,10 +139,9 @@ pub(crate) async fn fail(
 /// nothing.
 #[utoipa::path(post, path = "/v1/payouts/{payout_id}/void", operation_id = "void_payout", tag = "ledger", security(("bearer" = [])), params(("payout_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "The payout: `void-requested`, then `void`", body = ListedPayout),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-tracked`, `payout-settled`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The payout: `void-requested`, then `void`", body = ListedPayout)),
+    extensions(("x-problems" = json!([Code::PayoutNotFound, Code::NotTracked, Code::PayoutSettled,
+        Code::AmountTooLarge]))))]
 pub(crate) async fn void(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
@@ -162,9 +159,8 @@ pub(crate) async fn void(
 /// The owner who asked may do it, and any other one with a key of the role `operate`.
 #[utoipa::path(post, path = "/v1/payouts/{payout_id}/withdraw", operation_id = "withdraw_void", tag = "ledger", security(("bearer" = [])), params(("payout_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "The payout: `held`, `due` or `failed`", body = ListedPayout),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-tracked`, `payout-not-void-requested`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The payout: `held`, `due` or `failed`", body = ListedPayout)),
+    extensions(("x-problems" = json!([Code::PayoutNotFound, Code::NotTracked, Code::PayoutNotVoidRequested]))))]
 pub(crate) async fn withdraw(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
@@ -195,10 +191,8 @@ pub(crate) struct TermsBody {
 #[utoipa::path(post, path = "/v1/jackpots/{id}/approvals/{version}", operation_id = "approve_limit", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("version" = u64, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "In force", body = TermsBody),
-        (status = 403, description = "`forbidden`, `same-owner`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`jackpot-not-found`, `definition-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`approval-superseded`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "In force", body = TermsBody)),
+    extensions(("x-problems" = json!([Code::SameOwner, Code::DefinitionNotFound, Code::ApprovalSuperseded]))))]
 pub(crate) async fn approve_limit(
     auth::Approve(caller): auth::Approve,
     PathOf((id, version)): PathOf<(Id, u64)>,

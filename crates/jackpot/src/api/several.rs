@@ -26,6 +26,7 @@ use super::room_pass::RoomPasses;
 use crate::play::By;
 use jackpot_kernel::http::auth::{Caller, PlayFiltered};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{Problem, ProblemBody};
 use jackpot_kernel::subject::kinds::JACKPOT;
 use jackpot_kernel::telemetry::request;
@@ -106,7 +107,7 @@ pub(crate) struct PlayItem<'a> {
     /// With another status.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ProblemBody, required = false)]
-    problem: Option<ProblemBody<'a>>,
+    problem: Option<ProblemBody>,
 }
 
 /// Takes one play as an entry of each of 1 to 16 jackpots. Safe to repeat with the same id: a repeat completes what was
@@ -117,9 +118,11 @@ pub(crate) struct PlayItem<'a> {
 #[utoipa::path(post, path = "/v1/entries", operation_id = "make_play", tag = "entries", security(("bearer" = [])),
     params(("X-Room-Pass" = Option<String>, Header, description = "The pass of the player for a waiting room; one header for each room")),
     request_body(content = PlayBody),
-    responses((status = 200, description = "An item for each jackpot", body = PlayAnswer),
-        (status = 403, description = "`forbidden`: the key may not play. In an item: `wrong-subject`, `pass-required`, `pass-expired`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`: nothing was taken. In an item: `currency-mismatch`, `entry-id-reused`, `invalid-request`, `amount-too-large`", body = ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "An item for each jackpot", body = PlayAnswer)),
+    extensions(("x-problems" = json!([(Code::Forbidden, "the key may not play"), (Code::WrongSubject, "in an item"),
+        (Code::PassRequired, "in an item"), (Code::PassExpired, "in an item"),
+        (Code::InvalidRequest, "nothing was taken; or in an item"), (Code::CurrencyMismatch, "in an item"),
+        (Code::EntryIdReused, "in an item"), (Code::AmountTooLarge, "in an item")]))))]
 pub(crate) async fn post(
     PlayFiltered(caller): PlayFiltered,
     api: Data<Api>,
@@ -189,7 +192,7 @@ where
 fn item<'a>(jackpot_id: &'a Id, taken: &'a Result<(u16, Entry), Problem>) -> PlayItem<'a> {
     let (status, entry, problem) = match taken {
         Ok((status, entry)) => (*status, Some(entry), None),
-        Err(problem) => (problem.status.as_u16(), None, Some(problem.body())),
+        Err(problem) => (problem.code.status().as_u16(), None, Some(problem.body())),
     };
     PlayItem {
         jackpot_id,
@@ -224,7 +227,7 @@ mod tests {
         let all = in_time(Duration::from_millis(20), (0..3).map(one)).await;
         assert!(matches!(all[..], [Ok(0), Err(_), Ok(2)]));
         let late = all[1].as_ref().expect_err("late");
-        assert_eq!((late.status.as_u16(), late.code), (503, "store-unavailable"));
+        assert_eq!(late.code, Code::StoreUnavailable);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::debug;
 
 use jackpot_kernel::http::auth::KeyEnd;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::single_flight::SingleFlight;
 use jackpot_kernel::stopping::Stopping;
@@ -140,7 +141,7 @@ impl<S: Source> Readings<S> {
                 read,
             )
             .await;
-        if matches!(&shown.value, Err(problem) if problem.code == "jackpot-not-found") {
+        if matches!(&shown.value, Err(problem) if problem.code == Code::JackpotNotFound) {
             // Ids that clients make up are not kept.
             self.flights_mut().remove(key);
         }

@@ -14,6 +14,7 @@ use crate::ledger::lookup::agree;
 use crate::view::Status;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::tagged;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
@@ -37,8 +38,8 @@ impl Described for PauseBody {}
 /// Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into force at once, unless
 /// `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the version in force.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/pause", operation_id = "pause_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = PauseBody, responses((status = 200, description = "Paused", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    request_body = PauseBody, responses((status = 200, description = "Paused", body = Jackpot)),
+    extensions(("x-problems" = json!([Code::JackpotClosed]))))]
 pub(crate) async fn pause(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -56,8 +57,8 @@ pub(crate) async fn pause(
 
 /// Takes entries again. The service first compares a suspended jackpot with the ledger. It resumes only if both agree.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/resume", operation_id = "resume_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot)),
+    extensions(("x-problems" = json!([Code::JackpotClosed]))))]
 pub(crate) async fn resume(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,

@@ -18,6 +18,7 @@ use crate::ledger::queries::transfers::{TransferPart, TransferRow, TransferState
 use crate::transfer::{Transfer, Transferred};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
@@ -66,10 +67,9 @@ impl Described for TransferBody {
 /// payouts are not tracked, or whose `approval_above` is none or higher.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/transfers", operation_id = "transfer_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = TransferBody),
-    responses((status = 201, description = "Given", body = TransferRow), (status = 202, description = "It waits for a second owner", body = TransferRow), (status = 200, description = "Given before, with `Idempotency-Replayed: true`", body = TransferRow),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `transfer-id-reused`, `approval-weaker`, `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "Given", body = TransferRow), (status = 202, description = "It waits for a second owner", body = TransferRow), (status = 200, description = "Given before, with `Idempotency-Replayed: true`", body = TransferRow)),
+    extensions(("x-problems" = json!([Code::JackpotOpen, Code::JackpotClosed, Code::EntryPending,
+        Code::TransferIdReused, Code::ApprovalWeaker, Code::AmountTooLarge]))))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -118,11 +118,10 @@ fn row(jackpot_id: &Id, wish: &Transfer, done: &Transferred) -> TransferRow {
 #[utoipa::path(post, path = "/v1/jackpots/{id}/transfers/{transfer_id}/approve", operation_id = "approve_transfer", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("transfer_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "Given: `in-transit` or `done`", body = TransferRow),
-        (status = 403, description = "`forbidden`, `same-owner`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`jackpot-not-found`, `transfer-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`transfer-done`, `transfer-withdrawn`, `jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `approval-weaker`, `amount-too-large`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Given: `in-transit` or `done`", body = TransferRow)),
+    extensions(("x-problems" = json!([Code::SameOwner, Code::TransferNotFound, Code::TransferDone,
+        Code::TransferWithdrawn, Code::JackpotOpen, Code::JackpotClosed, Code::EntryPending, Code::ApprovalWeaker,
+        Code::AmountTooLarge]))))]
 pub(crate) async fn approve(
     auth::Approve(caller): auth::Approve,
     PathOf((id, transfer_id)): PathOf<(Id, Id)>,
@@ -151,9 +150,8 @@ pub(crate) async fn approve(
 #[utoipa::path(post, path = "/v1/jackpots/{id}/transfers/{transfer_id}/withdraw", operation_id = "withdraw_transfer", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("transfer_id" = String, Path)),
     request_body(content = ReasonBody),
-    responses((status = 200, description = "Withdrawn", body = TransferRow),
-        (status = 404, description = "`jackpot-not-found`, `transfer-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`transfer-done`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Withdrawn", body = TransferRow)),
+    extensions(("x-problems" = json!([Code::TransferNotFound, Code::TransferDone]))))]
 pub(crate) async fn withdraw(
     auth::Operate(caller): auth::Operate,
     PathOf((id, transfer_id)): PathOf<(Id, Id)>,

@@ -24,6 +24,7 @@ use crate::ledger::queries::winners::Winner;
 use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth::Anyone;
 use jackpot_kernel::http::cached::Page;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::peer::Peer;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
@@ -220,8 +221,8 @@ impl Winners {
     responses((status = 200, description = "The winners", body = WinnerList, headers(
             ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
             ("ETag" = String, description = "Weak; without a key"))),
-        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
-        (status = 404, description = "`jackpot-not-found`, `winners-not-shown`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the current answer")),
+    extensions(("x-problems" = json!([Code::WinnersNotShown]))))]
 pub(crate) async fn get(
     caller: Anyone,
     PathOf(id): PathOf<Id>,
@@ -236,9 +237,8 @@ pub(crate) async fn get(
 /// The winners as server-sent events. Sends the whole list as `event: winners` at once, and after a change, at most once a
 /// second. The stream ends when its key is revoked or expires, or when the winners are no longer shown.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/winners/stream", operation_id = "stream_winners", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
-        (status = 404, description = "`jackpot-not-found`, `winners-not-shown`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-streams`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String)),
+    extensions(("x-problems" = json!([Code::WinnersNotShown, Code::TooManyStreams]))))]
 pub(crate) async fn stream(
     caller: Anyone,
     PathOf(id): PathOf<Id>,

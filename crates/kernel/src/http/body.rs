@@ -255,6 +255,7 @@ mod tests {
     use utoipa::ToSchema;
 
     use super::*;
+    use crate::http::code::Code;
 
     impl Described for Outer {}
 
@@ -287,7 +288,7 @@ mod tests {
     fn refused(body: &str) -> (&'static str, String) {
         let problem = parse::<Outer>(body.as_bytes()).expect_err(body);
         (
-            problem.code,
+            problem.code.as_str(),
             problem.errors.first().map(|e| e.field.clone()).unwrap_or_default(),
         )
     }
@@ -307,7 +308,7 @@ mod tests {
         }
         assert_eq!(
             parse::<Outer>(b"{\"stake\":1,\"\xff\":1}").unwrap_err().code,
-            "invalid-json"
+            Code::InvalidJson
         );
     }
 
@@ -392,7 +393,7 @@ mod tests {
             ("{\"stake\":1,\"prize\":{\"share\":[\"a\"]}}", "prize.share"),
         ] {
             let problem = parse::<Outer>(body.as_bytes()).expect_err(body);
-            assert_eq!(problem.code, "invalid-request", "{body}");
+            assert_eq!(problem.code, Code::InvalidRequest, "{body}");
             assert_eq!(
                 (problem.errors[0].field.as_str(), problem.errors[0].rule.as_str()),
                 (field, "must be an object"),

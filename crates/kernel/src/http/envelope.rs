@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::Web;
+use super::code::Code;
 use super::cors::Asked;
 use super::fallback::RouteTable;
 use super::limits;
@@ -166,13 +167,16 @@ fn as_problem(answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
             Some(table) => table.refusal(request.path()),
             None => Problem::not_found().into_response(),
         },
-        400..=499 => {
+        status @ 400..=499 => {
+            let code = match status {
+                400 => Code::MalformedRequest,
+                408 => Code::RequestTimeout,
+                413 => Code::TooLarge,
+                415 => Code::UnsupportedMediaType,
+                _ => Code::InvalidRequest,
+            };
             let rule = answer.status().canonical_reason().unwrap_or("refused");
-            Problem {
-                status: answer.status(),
-                ..Problem::new(answer.status(), "invalid-request", rule)
-            }
-            .into_response()
+            Problem::new(code, rule).into_response()
         }
         _ => {
             tracing::error!(

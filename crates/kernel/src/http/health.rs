@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT, RETRY_AFTER, VARY};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -15,6 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
+use crate::http::code::Code;
 use crate::subject::kinds::{self, KindName};
 
 /// When to ask a not ready instance again, in seconds.
@@ -174,9 +174,9 @@ pub(super) struct ReadyTold {
 
 /// The problem, and what is known all the same.
 #[derive(Serialize, ToSchema)]
-pub(super) struct NotReady<'a> {
+pub(super) struct NotReady {
     #[serde(flatten)]
-    problem: ProblemBody<'a>,
+    problem: ProblemBody,
     #[serde(flatten)]
     told: ReadyTold,
 }
@@ -194,8 +194,8 @@ pub(super) async fn healthz() -> HttpResponse {
 /// gets its own.
 #[utoipa::path(get, path = "/readyz", tag = "service", security((), ("bearer" = [])),
     responses((status = 200, description = "Ready", body = Ready),
-              (status = 503, description = "`not-ready`; `errors` says why", body = NotReady,
-               content_type = "application/problem+json")))]
+              (status = 503, description = "`errors` says why", body = NotReady, content_type = "application/problem+json")),
+    extensions(("x-problems" = json!([Code::NotReady]))))]
 pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<Web>) -> HttpResponse {
     let Readiness {
         mut causes,
@@ -228,7 +228,7 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
     let problem = Problem {
         errors: causes,
         retry_after_s: Some(NOT_READY_RETRY_S),
-        ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", texts.join("; "))
+        ..Problem::new(Code::NotReady, texts.join("; "))
     };
     let body = NotReady {
         problem: problem.body(),

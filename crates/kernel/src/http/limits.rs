@@ -51,7 +51,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    fn by(limit: Limit, rate: Option<Rate>, wait: Duration) -> Box<Self> {
+    fn by(limit: Limit, rate: Option<Rate>, wait: Duration) -> Self {
         let detail = match limit {
             Limit::Public => "this address makes too many requests without a key",
             Limit::Probes => "this address reads the state of this instance too often",
@@ -64,10 +64,10 @@ impl Refused {
             tokens: 0,
             full_in: wait,
         };
-        Box::new(Self {
+        Self {
             problem: Problem::rate_limited(wait, detail),
             told: rate.map(|rate| (limit, rate, left)),
-        })
+        }
     }
 
     /// The answer to the request.
@@ -85,7 +85,7 @@ impl Refused {
 }
 
 /// Counts a request before any other work.
-pub(super) fn begin(web: &Web, request: &ServiceRequest, route: &str, now: Moment) -> Result<Admitted, Box<Refused>> {
+pub(super) fn begin(web: &Web, request: &ServiceRequest, route: &str, now: Moment) -> Result<Admitted, Refused> {
     let (address, is_proxied) = peer::of(web, request.request());
     let sends_key = request.headers().contains_key(AUTHORIZATION);
     let Some(address) = address.map(Cow::into_owned) else {
@@ -134,7 +134,7 @@ fn count(
     }
 }
 
-fn refused(web: &Web, limit: Limit, rate: Option<Rate>, wait: Duration) -> Box<Refused> {
+fn refused(web: &Web, limit: Limit, rate: Option<Rate>, wait: Duration) -> Refused {
     web.metrics.rate_limited(limit);
     Refused::by(limit, rate, wait)
 }

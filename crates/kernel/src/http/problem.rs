@@ -9,11 +9,11 @@ use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use jackpot_core::violation::Violation;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::cached::Page;
-use super::problem_kinds;
+use super::code::Code;
 
 /// The media type of problems.
 pub const CONTENT_TYPE: &str = "application/problem+json";
@@ -30,7 +30,7 @@ const MAX_IN_DETAIL: usize = 5;
 const EXPLAINED_FOR_S: u32 = 3600;
 
 /// A field that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
     /// Path of the field, such as `tiers[0].min_payout`; empty for the whole body.
     #[schema(examples("tiers[0].min_payout"))]
@@ -60,10 +60,8 @@ impl From<Violation> for FieldError {
 /// An error answer.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    /// HTTP status.
-    pub status: StatusCode,
-    /// Stable code, the last part of `type`.
-    pub code: &'static str,
+    /// What it is; it has the status.
+    pub code: Code,
     /// What is wrong this time, in a sentence.
     pub detail: String,
     /// The wrong fields, if any.
@@ -73,10 +71,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem of a known code (`problem_kinds.rs` lists them).
-    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
+    pub fn new(code: Code, detail: impl Into<String>) -> Problem {
         Problem {
-            status,
             code,
             detail: detail.into(),
             errors: Vec::new(),
@@ -99,47 +95,47 @@ impl Problem {
         };
         Problem {
             errors,
-            ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-request", detail)
+            ..Problem::new(Code::InvalidRequest, detail)
         }
     }
 
     /// 400: the body is not JSON.
     pub fn invalid_json(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::BAD_REQUEST, "invalid-json", detail)
+        Problem::new(Code::InvalidJson, detail)
     }
 
     /// 415: the body has another media type.
     #[must_use]
     pub fn unsupported_media_type() -> Problem {
         let detail = "send the body as Content-Type: application/json in UTF-8";
-        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
+        Problem::new(Code::UnsupportedMediaType, detail)
     }
 
     /// 413: the body has more than `limit_bytes`.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Problem {
         let detail = format!("the body may have at most {limit_bytes} bytes");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+        Problem::new(Code::TooLarge, detail)
     }
 
     /// 408: the body did not arrive within `limit`.
     #[must_use]
     pub fn request_timeout(limit: Duration) -> Problem {
         let detail = format!("the body did not arrive within {} s", limit.as_secs());
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "request-timeout", detail)
+        Problem::new(Code::RequestTimeout, detail)
     }
 
     /// 404: no such route.
     #[must_use]
     pub fn not_found() -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "not-found", "no route has this path")
+        Problem::new(Code::NotFound, "no route has this path")
     }
 
     /// 405, with the methods that the path accepts in `Allow`.
     #[must_use]
     pub fn method_not_allowed(allow: &str) -> HttpResponse {
         let detail = format!("this path takes {allow}");
-        let mut answer = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail).error_response();
+        let mut answer = Problem::new(Code::MethodNotAllowed, detail).error_response();
         if let Ok(value) = allow.try_into() {
             answer.headers_mut().insert(ALLOW, value);
         }
@@ -150,17 +146,17 @@ impl Problem {
     #[must_use]
     pub fn unauthorized() -> Problem {
         let detail = "send a valid key as Authorization: Bearer <key>";
-        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+        Problem::new(Code::Unauthorized, detail)
     }
 
     /// 403: the key is valid, but not for this.
     pub fn forbidden(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+        Problem::new(Code::Forbidden, detail)
     }
 
     /// 403: the key is bound to subjects, and the request names another one, or none.
     pub fn wrong_subject(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::FORBIDDEN, "wrong-subject", detail)
+        Problem::new(Code::WrongSubject, detail)
     }
 
     /// 429: the key or a user sends too many requests. `wait`: the time until the next one is accepted.
@@ -172,7 +168,7 @@ impl Problem {
             .max(1);
         Problem {
             retry_after_s: Some(seconds),
-            ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate-limited", detail)
+            ..Problem::new(Code::RateLimited, detail)
         }
     }
 
@@ -180,7 +176,7 @@ impl Problem {
     pub fn store_unavailable(detail: impl Into<String>) -> Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", detail)
+            ..Problem::new(Code::StoreUnavailable, detail)
         }
     }
 
@@ -189,7 +185,7 @@ impl Problem {
     pub fn stopped(detail: impl Into<String>) -> Problem {
         Problem {
             retry_after_s: Some(STOPPED_RETRY_S),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", detail)
+            ..Problem::new(Code::Stopped, detail)
         }
     }
 
@@ -198,7 +194,7 @@ impl Problem {
     pub fn too_many_streams(detail: &str) -> Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", detail)
+            ..Problem::new(Code::TooManyStreams, detail)
         }
     }
 
@@ -207,19 +203,19 @@ impl Problem {
     pub fn too_many_uploads(wait: Duration, detail: &str) -> Problem {
         Problem {
             retry_after_s: u32::try_from(wait.as_secs()).ok(),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-uploads", detail)
+            ..Problem::new(Code::TooManyUploads, detail)
         }
     }
 
     /// The body of the answer.
-    pub fn body(&self) -> ProblemBody<'_> {
+    pub fn body(&self) -> ProblemBody {
         ProblemBody {
             kind: format!("/problems/{}", self.code),
-            title: problem_kinds::find(self.code).map_or(self.code, |kind| kind.title),
-            status: self.status.as_u16(),
-            detail: &self.detail,
+            title: self.code.title().to_owned(),
+            status: self.code.status().as_u16(),
+            detail: self.detail.clone(),
             code: self.code,
-            errors: &self.errors,
+            errors: self.errors.clone(),
         }
     }
 
@@ -233,7 +229,7 @@ impl Problem {
     #[must_use]
     pub fn internal() -> Problem {
         let detail = "the cause is in the log under this answer's X-Request-Id";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+        Problem::new(Code::Internal, detail)
     }
 }
 
@@ -256,61 +252,54 @@ impl From<sqlx::Error> for Problem {
 }
 
 /// The body of an error answer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(as = Problem)]
-pub struct ProblemBody<'a> {
+pub struct ProblemBody {
     /// `/problems/` and the code.
     #[serde(rename = "type")]
     #[schema(examples("/problems/invalid-request"))]
-    kind: String,
+    pub kind: String,
     /// The same for all problems of a code.
-    title: &'a str,
+    pub title: String,
     /// The status of the answer.
     #[schema(examples(422))]
-    status: u16,
+    pub status: u16,
     /// What is wrong this time.
-    detail: &'a str,
+    pub detail: String,
     /// Stable, for programs.
-    #[schema(examples("invalid-request"))]
-    code: &'a str,
+    #[schema(value_type = String, examples("invalid-request"))]
+    pub code: Code,
     /// The fields at fault; empty when it is not about fields.
-    errors: &'a [FieldError],
+    pub errors: Vec<FieldError>,
 }
 
 impl ResponseError for Problem {
     fn status_code(&self) -> StatusCode {
-        self.status
+        self.code.status()
     }
 
     fn error_response(&self) -> HttpResponse {
-        let mut answer = HttpResponse::build(self.status);
+        let mut answer = HttpResponse::build(self.code.status());
         answer.content_type(CONTENT_TYPE);
         if let Some(seconds) = self.retry_after_s {
             answer.insert_header((RETRY_AFTER, seconds));
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if self.code == Code::Unauthorized {
             answer.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
         answer.body(serde_json::to_string(&self.body()).unwrap_or_default())
     }
 }
 
-/// Every problem: its code, its title, and the text of `/problems/{code}`.
-pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    problem_kinds::KINDS
-        .iter()
-        .map(|kind| (kind.code, kind.title, kind.about))
-}
-
 /// What a problem code means.
 #[utoipa::path(get, path = "/problems/{code}", tag = "service", params(("code" = String, Path)),
     responses((status = 200, description = "What the code means", content_type = "text/plain", body = String,
             headers(("Cache-Control" = String, description = "`public, max-age=3600`"), ("ETag" = String, description = "Weak"))),
-        (status = 304, description = "`If-None-Match` has the tag of the text"),
-              (status = 404, description = "`not-found`", body = ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the text")),
+    extensions(("x-problems" = json!([Code::NotFound]))))]
 pub(super) async fn explain(code: Path<String>, request: HttpRequest) -> Result<HttpResponse, Problem> {
-    let kind = problem_kinds::find(&code).ok_or_else(Problem::not_found)?;
-    let text = format!("{}: {}\n\n{}\n", kind.code, kind.title, kind.about);
+    let code = Code::parse(&code).ok_or_else(Problem::not_found)?;
+    let text = format!("{code}: {}\n\n{}\n", code.title(), code.about());
     Ok(Page::new(text).answer(&request, "text/plain; charset=utf-8", EXPLAINED_FOR_S))
 }
 
@@ -325,31 +314,5 @@ mod tests {
             Some(2)
         );
         assert_eq!(Problem::rate_limited(Duration::ZERO, "x").retry_after_s, Some(1));
-    }
-
-    #[test]
-    fn every_constructor_has_a_listed_code() {
-        let all = [
-            Problem::invalid_request(vec![]),
-            Problem::invalid_json(""),
-            Problem::unsupported_media_type(),
-            Problem::too_large(1),
-            Problem::request_timeout(Duration::ZERO),
-            Problem::not_found(),
-            Problem::unauthorized(),
-            Problem::forbidden(""),
-            Problem::rate_limited(Duration::ZERO, "x"),
-            Problem::store_unavailable(""),
-            Problem::too_many_streams(""),
-            Problem::too_many_uploads(Duration::ZERO, ""),
-            Problem::internal(),
-        ];
-        for problem in all {
-            assert!(
-                problem_kinds::find(problem.code).is_some(),
-                "{} is not listed",
-                problem.code
-            );
-        }
     }
 }

@@ -1,10 +1,10 @@
 //! Maps the ledger's errors to problems: the only place that gives them a status.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::code::Code;
 use crate::http::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ledger::outgoing::TellError;
 use crate::ledger::queries::LedgerError;
@@ -17,28 +17,22 @@ impl From<LedgerError> for Problem {
                 tracing::error!(%error, "internal error");
                 Problem::internal()
             }
-            LedgerError::Skipped(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
-            LedgerError::JackpotNotFound(_) => {
-                Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", error.to_string())
-            }
-            LedgerError::CouponNotFound(_) => {
-                Problem::new(StatusCode::NOT_FOUND, "coupon-not-found", error.to_string())
-            }
-            LedgerError::PayoutNotFound => Problem::new(StatusCode::NOT_FOUND, "payout-not-found", error.to_string()),
+            LedgerError::Skipped(_) => Problem::new(Code::EntryNotFound, error.to_string()),
+            LedgerError::JackpotNotFound(_) => Problem::new(Code::JackpotNotFound, error.to_string()),
+            LedgerError::CouponNotFound(_) => Problem::new(Code::CouponNotFound, error.to_string()),
+            LedgerError::PayoutNotFound => Problem::new(Code::PayoutNotFound, error.to_string()),
             LedgerError::Cursor => Problem::invalid_request(vec![FieldError::new(
                 "cursor",
                 "must be the next_cursor of a page of this list, with the same filters",
             )]),
-            LedgerError::EntryIndexOff => {
-                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "entry-index-off", error.to_string())
-            }
+            LedgerError::EntryIndexOff => Problem::new(Code::EntryIndexOff, error.to_string()),
             LedgerError::NoHistory(_) | LedgerError::NoReport(_) => {
                 Problem::store_unavailable(format!("{error}; try again in some seconds"))
             }
             LedgerError::TooManyExports => Problem {
                 // An export of a million rows takes some ten seconds.
                 retry_after_s: Some(10),
-                ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-exports", error.to_string())
+                ..Problem::new(Code::TooManyExports, error.to_string())
             },
         }
     }
@@ -60,7 +54,7 @@ impl From<TellError> for Problem {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Mismatch<'a, T> {
     #[serde(flatten)]
-    problem: ProblemBody<'a>,
+    problem: ProblemBody,
     /// As in the answer without a mismatch.
     #[serde(flatten)]
     compared: &'a T,
@@ -68,7 +62,7 @@ pub(crate) struct Mismatch<'a, T> {
 
 /// 409: Redis and the ledger disagree, with what was compared.
 pub(crate) fn reconciliation_mismatch<T: Serialize>(detail: &str, compared: &T) -> HttpResponse {
-    let problem = Problem::new(StatusCode::CONFLICT, "reconciliation-mismatch", detail);
+    let problem = Problem::new(Code::ReconciliationMismatch, detail);
     let problem = problem.body();
     HttpResponse::Conflict()
         .content_type(CONTENT_TYPE)

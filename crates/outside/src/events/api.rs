@@ -24,6 +24,7 @@ use super::subscription::{Begin, Definition, SubscriptionDocument, known_types, 
 use super::target::Target;
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::{Nothing, PathOf, QueryOf};
 use jackpot_kernel::http::request_id::RequestId;
@@ -188,8 +189,8 @@ pub fn routes(config: &mut ServiceConfig, events: &Events) {
 /// A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did not have before.
 #[utoipa::path(put, path = "/v1/subscriptions/{id}", operation_id = "put_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = SubscriptionDocument),
-    responses((status = 201, description = "Made", body = SubscriptionBody), (status = 200, description = "Changed, or as it was", body = SubscriptionBody),
-        (status = 409, description = "`too-many-subscriptions`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "Made", body = SubscriptionBody), (status = 200, description = "Changed, or as it was", body = SubscriptionBody)),
+    extensions(("x-problems" = json!([Code::TooManySubscriptions]))))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -223,16 +224,16 @@ pub(crate) async fn list(_: auth::Read, _: QueryOf<Nothing>, events: Data<Events
 
 /// A subscription, and how far it is with each subject.
 #[utoipa::path(get, path = "/v1/subscriptions/{id}", operation_id = "get_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "The subscription", body = SubscriptionBody),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The subscription", body = SubscriptionBody)),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, events: Data<Events>) -> Result<HttpResponse, Problem> {
     answer(&events, &id).await
 }
 
 /// Deletes a subscription, and what it knows of its subjects. One of the same id later is another one.
 #[utoipa::path(delete, path = "/v1/subscriptions/{id}", operation_id = "delete_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 204, description = "Deleted"),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 204, description = "Deleted")),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn delete(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -247,8 +248,8 @@ pub(crate) async fn delete(
 
 /// Stops deliveries. What happens meanwhile is delivered after a resume.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/pause", operation_id = "pause_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "Paused", body = SubscriptionBody),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Paused", body = SubscriptionBody)),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn pause(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -263,8 +264,8 @@ pub(crate) async fn pause(
 
 /// Delivers again, also after a 410: beginning with that event. What failed is tried again at once.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/resume", operation_id = "resume_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "Running", body = SubscriptionBody),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Running", body = SubscriptionBody)),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn resume(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -280,8 +281,8 @@ pub(crate) async fn resume(
 /// Delivers events of a subject again, from one of them on.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/replay", operation_id = "replay_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = ReplayBody),
-    responses((status = 200, description = "They are delivered again", body = SubscriptionBody),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "They are delivered again", body = SubscriptionBody)),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn replay(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -303,9 +304,8 @@ pub(crate) async fn replay(
 /// Passes the next event of a subject, which its target can't take. Any other id is 409.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/skip", operation_id = "skip_event", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = SkipBody),
-    responses((status = 200, description = "Passed", body = SubscriptionBody),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-next`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Passed", body = SubscriptionBody)),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound, Code::NotNext]))))]
 pub(crate) async fn skip(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -334,8 +334,8 @@ pub(crate) async fn skip(
 
 /// Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it answered. Changes nothing.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/test", operation_id = "test_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "What came of it", body = ProbeAnswer),
-        (status = 404, description = "`subscription-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "What came of it", body = ProbeAnswer)),
+    extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn test(
     _: auth::Operate,
     PathOf(id): PathOf<Id>,

@@ -6,24 +6,6 @@ use jackpot_kernel::subject::emergency::Stopped;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A problem of the API.
-#[derive(Debug, Clone, Deserialize)]
-pub struct ApiProblem {
-    pub status: u16,
-    pub code: String,
-    pub title: String,
-    pub detail: String,
-    #[serde(default)]
-    pub errors: Vec<WrongField>,
-}
-
-/// A field that is wrong.
-#[derive(Debug, Clone, Deserialize)]
-pub struct WrongField {
-    pub field: String,
-    pub message: String,
-}
-
 /// A page of a list.
 #[derive(Debug, Deserialize)]
 pub struct List<T> {

@@ -7,12 +7,13 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::answer::{ApiProblem, Jackpot, List};
+use super::answer::{Jackpot, List};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::status;
+use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::settings::RedisMode;
 use jackpot_kernel::sql;
 
@@ -116,7 +117,7 @@ async fn effect(desk: &Desk, jackpot: &Jackpot) -> Markup {
         "/v1/audit",
         &[("jackpot_id", &jackpot.id), ("action", "restore"), ("limit", "1")],
     );
-    let last: Result<List<Restored>, ApiProblem> = desk.ask(&path).await;
+    let last: Result<List<Restored>, ProblemBody> = desk.ask(&path).await;
     html! {
         section.panel.stack-small {
             h2 { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } " " span.id.muted { (jackpot.id) } }

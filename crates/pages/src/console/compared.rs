@@ -10,13 +10,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::answer::ApiProblem;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{self, status, wide};
 use super::shared::Refused;
 use super::{commands, links};
+use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::subject::emergency::Stopped;
 use jackpot_kernel::subject::kinds::{self, JACKPOT, KindName};
 
@@ -84,7 +84,7 @@ impl Compared {
 }
 
 /// The last comparison of every subject that the caller may see, those that disagree first.
-pub async fn read(desk: &Desk) -> Result<Vec<Compared>, ApiProblem> {
+pub async fn read(desk: &Desk) -> Result<Vec<Compared>, ProblemBody> {
     let lists: Map<String, Value> = desk.ask_also("/v1/reconciliation", StatusCode::CONFLICT).await?;
     let rows = |kind: KindName| {
         lists

@@ -25,14 +25,15 @@ use tokio::time::{MissedTickBehavior, interval};
 use url::form_urlencoded;
 
 use super::SCRIPT;
-use super::answer::ApiProblem;
 use super::failure::Failure;
 use super::form::Form;
 use super::links;
 use super::session::{KEY_BYTES, Token};
 use super::state::Console;
 use jackpot_kernel::http::auth::{Caller, Role};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::inside::{ApiCall, Inside};
+use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::http::{Asked, ConnectionState};
 use jackpot_kernel::http::{html, peer};
 use jackpot_kernel::telemetry::request;
@@ -335,7 +336,7 @@ impl Desk {
     ///
     /// # Errors
     /// Its refusal.
-    pub async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiProblem> {
+    pub async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, ProblemBody> {
         self.call(Method::GET, path, None).await
     }
 
@@ -358,7 +359,7 @@ impl Desk {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<T, ApiProblem> {
+    ) -> Result<T, ProblemBody> {
         let content = body.map(|body| Bytes::from(body.to_string()));
         read(path, self.answer(method, path, content, Vec::new()).await?).await
     }
@@ -367,7 +368,7 @@ impl Desk {
     ///
     /// # Errors
     /// Another refusal.
-    pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ApiProblem> {
+    pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ProblemBody> {
         let mut answer = self.answer(Method::GET, path, None, Vec::new()).await?;
         if answer.status() == also {
             *answer.status_mut() = StatusCode::OK;
@@ -400,7 +401,7 @@ impl Desk {
         body: Option<&Value>,
         condition: HeaderName,
         tag: &str,
-    ) -> Result<T, ApiProblem> {
+    ) -> Result<T, ProblemBody> {
         let content = body.map(|body| Bytes::from(body.to_string()));
         let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;
         read(path, self.answer(method, path, content, vec![(condition, tag)]).await?).await
@@ -432,7 +433,7 @@ impl Desk {
         path: &str,
         content: Option<Bytes>,
         headers: Vec<(HeaderName, HeaderValue)>,
-    ) -> Result<HttpResponse, ApiProblem> {
+    ) -> Result<HttpResponse, ProblemBody> {
         self.pass(method, path, content.map_or(Payload::None, Payload::from), headers)
             .await
     }
@@ -447,7 +448,7 @@ impl Desk {
         path: &str,
         content: Payload,
         headers: Vec<(HeaderName, HeaderValue)>,
-    ) -> Result<HttpResponse, ApiProblem> {
+    ) -> Result<HttpResponse, ProblemBody> {
         let call = ApiCall {
             method,
             path,
@@ -456,7 +457,7 @@ impl Desk {
             headers,
         };
         let called = self.inside.call(call).await;
-        called.map_err(|problem| unreadable(problem.status))
+        called.map_err(|problem| unreadable(problem.code.status()))
     }
 
     /// The API's refusal, as a page.
@@ -465,7 +466,7 @@ impl Desk {
     }
 
     /// The problem of an answer that refuses.
-    pub async fn problem(&self, answer: HttpResponse) -> ApiProblem {
+    pub async fn problem(&self, answer: HttpResponse) -> ProblemBody {
         let problem = read::<Value>("", answer).await.err();
         problem.unwrap_or_else(|| unreadable(StatusCode::INTERNAL_SERVER_ERROR))
     }
@@ -579,7 +580,7 @@ fn sections(words: Words, current: Section, approves: bool) -> Markup {
 }
 
 /// The value of an answer, or its problem.
-async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T, ApiProblem> {
+async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T, ProblemBody> {
     let status = answer.status();
     let bytes = whole(answer.into_body()).await?;
     if status.is_client_error() || status.is_server_error() {
@@ -591,7 +592,7 @@ async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T
     })
 }
 
-async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
+async fn whole(body: BoxBody) -> Result<Bytes, ProblemBody> {
     match body.try_into_bytes() {
         Ok(bytes) => Ok(bytes),
         Err(body) => match to_bytes_limited(body, MAX_ANSWER_BYTES).await {
@@ -602,10 +603,11 @@ async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
 }
 
 /// A problem without a body that can be read.
-pub fn unreadable(status: StatusCode) -> ApiProblem {
-    ApiProblem {
+pub fn unreadable(status: StatusCode) -> ProblemBody {
+    ProblemBody {
+        kind: String::new(),
         status: status.as_u16(),
-        code: "internal".to_owned(),
+        code: Code::Internal,
         title: status.canonical_reason().unwrap_or("Error").to_owned(),
         detail: "The service could not answer. Its log has the request's id.".to_owned(),
         errors: Vec::new(),

@@ -11,11 +11,11 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::action::{self, Action, Change};
-use super::answer::ApiProblem;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
+use jackpot_kernel::http::problem::ProblemBody;
 
 /// The field of a new thing's id.
 const ID: &str = "id";
@@ -329,7 +329,7 @@ impl Thing {
         condition: HeaderName,
         tag: &str,
         wanted: &Value,
-    ) -> Result<Value, ApiProblem> {
+    ) -> Result<Value, ProblemBody> {
         desk.call_if(Method::PUT, &self.api(id), Some(wanted), condition, tag)
             .await
     }

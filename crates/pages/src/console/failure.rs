@@ -8,9 +8,9 @@ use jackpot_ui::frame::Frame;
 use maud::html;
 use url::form_urlencoded;
 
-use super::answer::ApiProblem;
 use jackpot_kernel::http::html;
 use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::telemetry::request;
 
 /// Why a page is not shown.
@@ -59,7 +59,7 @@ impl Failure {
 
     /// The API's refusal.
     #[must_use]
-    pub fn of_api(words: Words, problem: ApiProblem) -> Self {
+    pub fn of_api(words: Words, problem: ProblemBody) -> Self {
         Self::Refused(Box::new(Refused {
             words,
             status: StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -72,13 +72,13 @@ impl Failure {
     /// A refusal of the framework's arguments, such as an id that is no id.
     #[must_use]
     pub fn of_problem(words: Words, problem: &Problem) -> Self {
-        let heading = match problem.status {
+        let heading = match problem.code.status() {
             StatusCode::NOT_FOUND => "failure-no-page",
             _ => "failure-request",
         };
         Self::Refused(Box::new(Refused {
             words,
-            status: problem.status,
+            status: problem.code.status(),
             heading: words.t(heading),
             text: problem.detail.clone(),
             retry_after_s: problem.retry_after_s,

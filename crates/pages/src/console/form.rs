@@ -4,7 +4,7 @@
 use jackpot_ui::Words;
 use maud::{Markup, html};
 
-use super::answer::ApiProblem;
+use jackpot_kernel::http::problem::ProblemBody;
 
 /// The fields that an operator sent, and what is wrong with them.
 #[derive(Debug, Clone, Default)]
@@ -67,9 +67,9 @@ impl Form {
     }
 
     /// Takes the errors of the API. `name_of` turns a field of the API into one of this form.
-    pub fn refused_by(&mut self, problem: &ApiProblem, name_of: impl Fn(&str) -> String) {
+    pub fn refused_by(&mut self, problem: &ProblemBody, name_of: impl Fn(&str) -> String) {
         for wrong in &problem.errors {
-            self.refuse(&name_of(&wrong.field), wrong.message.clone());
+            self.refuse(&name_of(&wrong.field), wrong.rule.clone());
         }
         // Without a field of the form, only the sentence can say it.
         let is_beside = |(name, _): &(String, String)| self.has(name);
@@ -239,7 +239,8 @@ mod tests {
     use jackpot_ui::Language;
 
     use super::*;
-    use crate::console::answer::WrongField;
+    use jackpot_kernel::http::code::Code;
+    use jackpot_kernel::http::problem::FieldError;
 
     fn form() -> Form {
         Form::of(vec![
@@ -251,14 +252,15 @@ mod tests {
     #[test]
     fn an_error_of_the_api_is_beside_its_field() {
         let mut form = form();
-        let problem = ApiProblem {
+        let problem = ProblemBody {
+            kind: String::new(),
             status: 422,
-            code: "invalid-request".to_owned(),
+            code: Code::InvalidRequest,
             title: String::new(),
             detail: "amount: must not be 0".to_owned(),
-            errors: vec![WrongField {
+            errors: vec![FieldError {
                 field: "amount".to_owned(),
-                message: "must not be 0".to_owned(),
+                rule: "must not be 0".to_owned(),
             }],
         };
         form.refused_by(&problem, str::to_owned);
@@ -285,9 +287,10 @@ mod tests {
     #[test]
     fn an_error_without_a_field_is_a_sentence() {
         let mut form = form();
-        let problem = ApiProblem {
+        let problem = ProblemBody {
+            kind: String::new(),
             status: 409,
-            code: "jackpot-closed".to_owned(),
+            code: Code::JackpotClosed,
             title: String::new(),
             detail: "the jackpot is closed".to_owned(),
             errors: Vec::new(),

@@ -16,6 +16,7 @@ use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::random;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -249,7 +250,7 @@ async fn make_queue(desk: &Desk, form: &mut Form) -> Made {
             .await;
         match put {
             Ok(_) => {}
-            Err(problem) if problem.code == "precondition-failed" && is_there(desk, &path, &body).await => {}
+            Err(problem) if problem.code == Code::PreconditionFailed && is_there(desk, &path, &body).await => {}
             Err(problem) => {
                 form.refused_by(&problem, str::to_owned);
                 return Made::Refused;

@@ -11,12 +11,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::{ApiProblem, Jackpot, List, Meter};
+use super::answer::{Jackpot, List, Meter};
 use super::define::{changes, parts, read};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::list::{status, wide};
 use super::{action, jackpots, links};
+use jackpot_kernel::http::problem::ProblemBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/jackpots/{id}", jackpot_kernel::http::get().to(show));
@@ -297,7 +298,7 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
 }
 
 /// The last epochs and cycles, oldest first.
-async fn last_fairness(desk: &Desk, jackpot: &Jackpot) -> Result<Fairness, ApiProblem> {
+async fn last_fairness(desk: &Desk, jackpot: &Jackpot) -> Result<Fairness, ProblemBody> {
     let path = format!("{}/fairness", links::jackpot_api(&jackpot.id));
     let (mut last, mut cursor) = (Fairness::default(), None);
     for _ in 0..MAX_PAGES {

@@ -7,13 +7,13 @@ use jackpot_ui::money::grouped;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::{ApiProblem, WrongField};
 use super::compared::{self, Compared};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::shared::Readiness;
 use super::waiting::{self, Counted, Waiting};
 use super::{api_keys, jackpots, links};
+use jackpot_kernel::http::problem::{FieldError, ProblemBody};
 use jackpot_kernel::subject::kinds;
 
 /// Alarms of one sort: after a total loss there may be a thousand.
@@ -55,7 +55,7 @@ async fn jackpots(desk: &Desk) -> Markup {
     }
 }
 
-fn away(problem: &ApiProblem) -> Markup {
+fn away(problem: &ProblemBody) -> Markup {
     html! { p.note.bad role="alert" { (problem.title) ": " (problem.detail) } }
 }
 
@@ -169,11 +169,11 @@ fn waits(words: Words, waiting: &Waiting) -> Markup {
 }
 
 /// Why this instance is not ready. The refused subjects themselves come after it.
-fn cause(desk: &Desk, cause: &WrongField) -> Markup {
+fn cause(desk: &Desk, cause: &FieldError) -> Markup {
     let is_of_subjects = kinds::all().any(|kind| kind.plural == cause.field);
     html! {
         @if is_of_subjects { (desk.words.t("overview-none-playable")) }
-        @else { code { (cause.field) } ": " (cause.message) }
+        @else { code { (cause.field) } ": " (cause.rule) }
     }
 }
 

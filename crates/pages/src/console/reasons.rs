@@ -5,9 +5,8 @@
 use jackpot_core::text::Reason;
 
 use super::action::REASON;
-use super::answer::ApiProblem;
-use super::desk::{Desk, unreadable};
-use jackpot_kernel::http::problem::{FieldError, Problem};
+use super::desk::Desk;
+use jackpot_kernel::http::problem::{FieldError, Problem, ProblemBody};
 use jackpot_kernel::keys::Role;
 use jackpot_kernel::telemetry::request;
 
@@ -18,8 +17,8 @@ impl Desk {
     /// # Errors
     /// As the API refuses: 422 for a text that is no reason, beside the field [`REASON`]; 403 for a key that may not
     /// operate; 503 while SQL is away. The same 422 for a request id of the client's own that has another reason.
-    pub async fn keep_reason(&self, reason: &str) -> Result<(), ApiProblem> {
-        Ok(self.keep(reason).await?)
+    pub async fn keep_reason(&self, reason: &str) -> Result<(), ProblemBody> {
+        self.keep(reason).await.map_err(|problem| problem.body())
     }
 
     async fn keep(&self, reason: &str) -> Result<(), Problem> {
@@ -45,12 +44,5 @@ impl Desk {
             return Err(Problem::invalid_request(vec![FieldError::new("X-Request-Id", rule)]));
         }
         Ok(())
-    }
-}
-
-impl From<Problem> for ApiProblem {
-    fn from(problem: Problem) -> Self {
-        let body = serde_json::to_value(problem.body()).unwrap_or_default();
-        serde_json::from_value(body).unwrap_or_else(|_| unreadable(problem.status))
     }
 }

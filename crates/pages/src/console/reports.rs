@@ -14,12 +14,12 @@ use jiff::{Timestamp, ToSpan as _};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::answer::ApiProblem;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::wide;
+use jackpot_kernel::http::problem::ProblemBody;
 
 const PATH: &str = "/console/reports";
 /// Jackpots of a page; the files have all.
@@ -108,7 +108,7 @@ impl Report {
     }
 }
 
-async fn read(desk: &Desk, date: &str, jackpot: &str) -> Result<Report, ApiProblem> {
+async fn read(desk: &Desk, date: &str, jackpot: &str) -> Result<Report, ProblemBody> {
     desk.ask(&links::with_query(
         "/v1/reports/daily",
         &[("date", date), ("jackpot_id", jackpot)],

@@ -8,10 +8,11 @@ use actix_web::http::StatusCode;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::answer::{ApiProblem, Jackpot, List, WrongField};
+use super::answer::{Jackpot, List};
 use super::compared::{self, Compared};
 use super::desk::Desk;
 use super::waiting::{self, Waiting};
+use jackpot_kernel::http::problem::{FieldError, ProblemBody};
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 
 /// Largest age of what a page shows.
@@ -26,15 +27,15 @@ const PAUSE: Duration = Duration::from_millis(500);
 const JACKPOTS: &str = "/v1/jackpots?limit=50";
 
 /// What the API has told.
-pub type Told<T> = Arc<Read<Result<T, ApiProblem>>>;
+pub type Told<T> = Arc<Read<Result<T, ProblemBody>>>;
 
 /// The last readings of this instance.
 #[derive(Default)]
 pub struct Shared {
-    jackpots: SingleFlight<Result<List<Jackpot>, ApiProblem>>,
-    readiness: SingleFlight<Result<Readiness, ApiProblem>>,
-    compared: SingleFlight<Result<Vec<Compared>, ApiProblem>>,
-    waiting: SingleFlight<Result<Waiting, ApiProblem>>,
+    jackpots: SingleFlight<Result<List<Jackpot>, ProblemBody>>,
+    readiness: SingleFlight<Result<Readiness, ProblemBody>>,
+    compared: SingleFlight<Result<Vec<Compared>, ProblemBody>>,
+    waiting: SingleFlight<Result<Waiting, ProblemBody>>,
 }
 
 /// Whether the instance can serve, and what is refused.
@@ -47,7 +48,7 @@ pub struct Readiness {
     pub refused_subjects: Vec<Refused>,
     /// Why it is not ready; empty when it is.
     #[serde(default)]
-    pub errors: Vec<WrongField>,
+    pub errors: Vec<FieldError>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -104,9 +105,9 @@ impl Desk {
     }
 
     /// A reading for all. A bound key has its own: it sees other things.
-    async fn told<T, F: Future<Output = Result<T, ApiProblem>>>(
+    async fn told<T, F: Future<Output = Result<T, ProblemBody>>>(
         &self,
-        of: &SingleFlight<Result<T, ApiProblem>>,
+        of: &SingleFlight<Result<T, ProblemBody>>,
         age: Duration,
         read: impl FnOnce() -> F,
     ) -> Told<T> {

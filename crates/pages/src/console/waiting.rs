@@ -3,9 +3,10 @@
 
 use serde::Deserialize;
 
-use super::answer::{ApiProblem, List};
+use super::answer::List;
 use super::desk::Desk;
 use super::links;
+use jackpot_kernel::http::problem::ProblemBody;
 
 /// Most rows of a kind that are counted.
 const MOST: &str = "1000";
@@ -101,7 +102,7 @@ impl Waiting {
 ///
 /// # Errors
 /// One of the lists can't be read: then nobody knows whether something waits.
-pub async fn read(desk: &Desk) -> Result<Waiting, ApiProblem> {
+pub async fn read(desk: &Desk) -> Result<Waiting, ProblemBody> {
     let mut all = Waiting::default();
     for (state, counted) in STATES.into_iter().zip(&mut all.payouts) {
         let path = links::with_query("/v1/payouts", &[("state", state), ("limit", MOST)]);

@@ -26,7 +26,7 @@ pub enum Refusal {
 impl Refusal {
     /// A refusal of the API.
     pub fn of(problem: &Problem) -> Self {
-        Self::of_status(problem.status.as_u16(), problem.retry_after_s)
+        Self::of_status(problem.code.status().as_u16(), problem.retry_after_s)
     }
 
     /// The same from its answer.
@@ -69,7 +69,7 @@ impl Refusal {
                 p { (words.t(&format!("{name}-text"))) }
             }
         });
-        let mut answer = html::page(problem.status, words, markup);
+        let mut answer = html::page(problem.code.status(), words, markup);
         if let Self::Away(seconds) = self {
             answer.headers_mut().insert(RETRY_AFTER, seconds.into());
         }

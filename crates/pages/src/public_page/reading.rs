@@ -11,13 +11,13 @@ use futures_util::future::join_all;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners as Shown;
 use jackpot_ui::plot::Point;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::answer::{Cycle, Definition, Epoch, Epochs, History, Meter, Winner, Winners};
 use super::failure::Refusal;
 use jackpot_kernel::http::inside::{ApiCall, Inside};
+use jackpot_kernel::http::problem::ProblemBody;
 
 /// Largest answer that a page reads: a definition of a thousand ranks has a tenth of it.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
@@ -67,13 +67,6 @@ impl Reading {
     pub fn definition(&self) -> &Definition {
         &self.definitions[0]
     }
-}
-
-/// The error of an answer.
-#[derive(Deserialize)]
-struct ProblemBody {
-    #[serde(default)]
-    detail: String,
 }
 
 /// What a reading leaves for the next one.

@@ -15,6 +15,7 @@ use crate::operate::{has_list, parse_definition};
 use crate::scripts::Snapshot;
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
 use jackpot_kernel::http::page::{PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
@@ -133,8 +134,8 @@ pub(crate) struct RoomPage {
 #[utoipa::path(put, path = "/v1/rooms/{id}", operation_id = "put_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
-    responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room),
-        (status = 412, description = "`precondition-failed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room)),
+    extensions(("x-problems" = json!([Code::PreconditionFailed]))))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -167,8 +168,7 @@ pub(crate) async fn list(
 
 /// A room with its counts, and the `ETag` of its definition.
 #[utoipa::path(get, path = "/v1/rooms/{id}", operation_id = "get_room", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "The room", body = Room),
-        (status = 404, description = "`room-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The room", body = Room)))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let room = read(&api, &id).await?;

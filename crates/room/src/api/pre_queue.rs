@@ -11,6 +11,7 @@ use crate::error::RoomError;
 use crate::operate::{COLLECTED_PAGE, joined, parse_definition};
 use crate::pre_queue_line::{FORMAT, Heading, Join};
 use jackpot_kernel::http::auth;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::telemetry::request;
@@ -21,9 +22,8 @@ use jackpot_kernel::telemetry::request;
 ///
 /// The list is kept for `rooms.retention_s` after the opening. The ledger keeps its hash for ever.
 #[utoipa::path(get, path = "/v1/rooms/{id}/pre-queue", operation_id = "get_room_pre_queue", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "The list", content_type = "application/x-ndjson", body = String),
-        (status = 404, description = "`room-not-found`, `pre-queue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`room-not-open`, `room-suspended`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The list", content_type = "application/x-ndjson", body = String)),
+    extensions(("x-problems" = json!([Code::PreQueueNotFound, Code::RoomNotOpen]))))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let heading = heading(&api, &id).await?;

@@ -67,8 +67,7 @@ pub(crate) struct RoomStatus {
     responses((status = 200, description = "The state of the room", body = RoomStatus,
             headers(("Cache-Control" = String, description = "`public, max-age=1`"),
                 ("ETag" = String, description = "Weak, of all but `at`"))),
-        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
-        (status = 404, description = "`room-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 304, description = "`If-None-Match` has the tag of the current answer")))]
 pub(crate) async fn get(PathOf(id): PathOf<Id>, request: HttpRequest, api: Data<Api>) -> Result<HttpResponse, Problem> {
     // A made-up id costs no call.
     if !api.rooms.registry.may_exist(&id).await.map_err(RoomError::from)? {

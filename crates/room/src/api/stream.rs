@@ -17,6 +17,7 @@ use crate::scripts::Place;
 use crate::ticket::Ticket;
 use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::telemetry::request;
@@ -29,9 +30,8 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// it. A stream keeps the place alive.
 #[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}/stream", operation_id = "stream_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
-    responses((status = 200, description = "Events until the ticket ends", content_type = "text/event-stream", body = String),
-        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-streams`, `store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Events until the ticket ends", content_type = "text/event-stream", body = String)),
+    extensions(("x-problems" = json!([Code::TicketNotFound, Code::TooManyStreams]))))]
 pub(crate) async fn get(
     auth::Play(caller): auth::Play,
     PathOf((id, ticket)): PathOf<(Id, Ticket)>,

@@ -12,6 +12,7 @@ use crate::rooms::TicketNow;
 use crate::ticket::Ticket;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::telemetry::request;
@@ -31,10 +32,8 @@ impl Described for JoinWish {}
 #[utoipa::path(post, path = "/v1/rooms/{id}/tickets", operation_id = "join_room", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = JoinWish),
     responses((status = 201, description = "A new ticket", body = TicketBody),
-        (status = 200, description = "The ticket that the user has", body = TicketBody),
-        (status = 404, description = "`room-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`room-suspended`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 200, description = "The ticket that the user has", body = TicketBody)),
+    extensions(("x-problems" = json!([(Code::Stopped, "the emergency stop holds it")]))))]
 pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
@@ -53,10 +52,10 @@ pub(crate) async fn post(
 
 /// A ticket as it is now. Asking keeps its place in the queue alive. A place that nobody asks for is lost after
 /// `waiting_timeout_s`.
-#[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "get_ticket", tag = "rooms", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
+#[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "get_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
-    responses((status = 200, description = "The ticket", body = TicketBody),
-        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The ticket", body = TicketBody)),
+    extensions(("x-acts" = json!(true)), ("x-problems" = json!([Code::TicketNotFound]))))]
 pub(crate) async fn get(
     _: auth::Play,
     PathOf((id, ticket)): PathOf<(Id, Ticket)>,
@@ -70,9 +69,8 @@ pub(crate) async fn get(
 /// Starts a whole session from now on, with a new pass.
 #[utoipa::path(post, path = "/v1/rooms/{id}/tickets/{ticket}/renew", operation_id = "renew_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
-    responses((status = 200, description = "Renewed", body = TicketBody),
-        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-admitted`, `room-suspended`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Renewed", body = TicketBody)),
+    extensions(("x-problems" = json!([Code::TicketNotFound, Code::NotAdmitted]))))]
 pub(crate) async fn renew(
     _: auth::Play,
     PathOf((id, ticket)): PathOf<(Id, Ticket)>,
@@ -87,8 +85,8 @@ pub(crate) async fn renew(
 /// ticket, changes nothing and says how the ticket ended.
 #[utoipa::path(delete, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "leave_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
-    responses((status = 200, description = "The ticket has ended", body = TicketBody),
-        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The ticket has ended", body = TicketBody)),
+    extensions(("x-problems" = json!([Code::TicketNotFound]))))]
 pub(crate) async fn delete(
     _: auth::Play,
     PathOf((id, ticket)): PathOf<(Id, Ticket)>,

@@ -30,6 +30,7 @@ use crate::tokens::TokenError;
 use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::html::Reader;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::PathOf;
@@ -94,8 +95,9 @@ pub(crate) struct JoinToken {
 #[utoipa::path(post, path = "/v1/rooms/{id}/join-tokens", operation_id = "create_join_token", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = JoinTokenWish),
-    responses((status = 201, description = "A token", body = JoinToken),
-        (status = 422, description = "`invalid-request`: `errors` names each field; `return_to` too when its origin is none of the room's `return_origins`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 201, description = "A token", body = JoinToken)),
+    extensions(("x-problems" = json!([
+        (Code::InvalidRequest, "`errors` names each field; `return_to` too when its origin is none of the room's `return_origins`")]))))]
 pub(crate) async fn issue(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
@@ -170,8 +172,9 @@ pub(crate) async fn wait(
     params(("id" = String, Path), ("place" = String, Query)),
     responses((status = 200, description = "`place` with the texts of the page; `moved`: load the page again", content_type = "text/event-stream", body = String),
         (status = 400, description = "Not a token of this service for this room", content_type = "text/html", body = String),
-        (status = 404, description = "There is no such room", content_type = "text/html", body = String),
-        (status = 503, description = "`too-many-streams`; a page where keys of other instances can't be read", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 404, description = "There is no such room", content_type = "text/html", body = String)),
+    extensions(("x-problems" = json!([
+        (Code::TooManyStreams, "a page where keys of other instances can't be read")]))))]
 pub(crate) async fn events(
     id: Path<String>,
     Reader(words): Reader,

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use jackpot::http::code::Code;
 use jackpot::http::problem::Problem;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::ledger::postings;
@@ -161,8 +162,13 @@ impl Desk {
             .await
     }
 
+    /// The code of the refusal of a call.
+    async fn refused(&self, payout_id: &str, asked: &Asked, owner: &str) -> Code {
+        self.act(payout_id, asked, owner).await.expect_err("refused")
+    }
+
     /// One call of a new instance; the row after it, or the code of the refusal.
-    async fn act(&self, payout_id: &str, asked: &Asked, owner: &str) -> Result<ListedPayout, &'static str> {
+    async fn act(&self, payout_id: &str, asked: &Asked, owner: &str) -> Result<ListedPayout, Code> {
         let operate = self.operate();
         // It is a large future.
         let done = Box::pin(self.projecting(self.ask(&operate, payout_id, asked, owner))).await;
@@ -265,10 +271,10 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
     };
     assert_eq!(desk.row(held).await.state, PayoutState::Held);
     assert_eq!(desk.row(due).await.state, PayoutState::Due);
-    assert_eq!(desk.act(held, &settled("s0"), "eve").await, Err("payout-held"));
+    assert_eq!(desk.refused(held, &settled("s0"), "eve").await, Code::PayoutHeld);
     assert_eq!(
-        desk.act(held, &approve(), "tester").await,
-        Err("same-owner"),
+        desk.refused(held, &approve(), "tester").await,
+        Code::SameOwner,
         "it set the limit"
     );
     let row = desk.done(held, &approve(), "bob").await;
@@ -277,7 +283,7 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
         (PayoutState::Due, Some("key-of-bob"))
     );
     assert_eq!(desk.done(held, &approve(), "eve").await, row, "again: nothing");
-    assert_eq!(desk.act(held, &settled("s0"), "bob").await, Err("same-owner"));
+    assert_eq!(desk.refused(held, &settled("s0"), "bob").await, Code::SameOwner);
     let row = desk.done(held, &settled("s0"), "eve").await;
     let settlement = row.settlement.clone().expect("settled");
     assert_eq!(
@@ -289,10 +295,14 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
         row,
         "a repeat answers the same row"
     );
-    assert_eq!(desk.act(due, &settled("s0"), "eve").await, Err("settlement-id-reused"));
-    assert_eq!(desk.act(held, &failed("s0"), "eve").await, Err("settlement-id-reused"));
+    assert_eq!(desk.refused(due, &settled("s0"), "eve").await, Code::SettlementIdReused);
+    assert_eq!(desk.refused(held, &failed("s0"), "eve").await, Code::SettlementIdReused);
     for asked in [settled("s9"), failed("s9"), void()] {
-        assert_eq!(desk.act(held, &asked, "eve").await, Err("payout-settled"), "{asked:?}");
+        assert_eq!(
+            desk.refused(held, &asked, "eve").await,
+            Code::PayoutSettled,
+            "{asked:?}"
+        );
     }
     desk.done(failing, &failed("f1"), "eve").await;
     desk.done(failing, &failed("f2"), "eve").await;
@@ -310,7 +320,7 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
         (PayoutState::VoidRequested, true)
     );
     assert_eq!(desk.done(voided, &void(), "anna").await, row, "the same owner again");
-    assert_eq!(desk.act(voided, &approve(), "bob").await, Err("payout-void-requested"));
+    assert_eq!(desk.refused(voided, &approve(), "bob").await, Code::PayoutVoidRequested);
     assert_eq!(desk.ledger.snapshot().await.meters[0], before);
     let row = desk.done(voided, &void(), "bob").await;
     let receipt = row.void_receipt.clone().expect("signed");
@@ -328,7 +338,7 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
         (before.overflow + 40, before.pool, 40, before.paid, before.funded)
     );
     for asked in [settled("s9"), failed("s9")] {
-        assert_eq!(desk.act(voided, &asked, "eve").await, Err("payout-void"), "{asked:?}");
+        assert_eq!(desk.refused(voided, &asked, "eve").await, Code::PayoutVoid, "{asked:?}");
     }
     assert_eq!(desk.listed(PayoutState::Void).await, std::slice::from_ref(voided));
     assert_eq!(desk.listed(PayoutState::Due).await, std::slice::from_ref(due));
@@ -350,13 +360,13 @@ async fn a_request_to_void_is_withdrawn(db: LedgerDb) {
     let desk = Desk::with(db).await;
     let won = desk.win("e", &[4, 3]).await;
     let [held, due] = &won[..] else { panic!("{won:?}") };
-    let code = Err("payout-not-void-requested");
+    let code = Err(Code::PayoutNotVoidRequested);
     assert_eq!(desk.act(held, &withdraw(), "anna").await, code);
     let before = desk.row(held).await;
     desk.done(held, &void(), "anna").await;
     assert_eq!(desk.done(held, &withdraw(), "anna").await, before, "by who asked");
     assert_eq!(desk.act(held, &withdraw(), "anna").await, code, "once");
-    assert_eq!(desk.act(held, &settled("s0"), "eve").await, Err("payout-held"));
+    assert_eq!(desk.refused(held, &settled("s0"), "eve").await, Code::PayoutHeld);
     desk.done(held, &void(), "anna").await;
     desk.done(held, &void(), "anna").await;
     desk.ledger.wipe().await;
@@ -433,7 +443,7 @@ async fn a_withdrawal_answers_its_own_caller_alone(db: LedgerDb) {
     let again = desk.act(&won[1], &withdraw(), "bob").await;
     assert_eq!(
         again,
-        Err("payout-not-void-requested"),
+        Err(Code::PayoutNotVoidRequested),
         "another call than the one that died"
     );
     assert_eq!(desk.row(&won[1]).await.state, PayoutState::Due);
@@ -480,12 +490,12 @@ async fn of_two_steps_at_once_one_is_taken(db: LedgerDb) {
         let (won, lost) = if row == format!("a{round}") { (0, 1) } else { (1, 0) };
         assert_eq!(
             (answers[won], answers[lost]),
-            (Ok(()), Err("payout-settled")),
+            (Ok(()), Err(Code::PayoutSettled)),
             "{answers:?}"
         );
         assert_eq!(answers[6].is_ok(), won == 0, "{answers:?}");
         assert!(
-            matches!(answers[2], Err("payout-void-requested" | "payout-void")),
+            matches!(answers[2], Err(Code::PayoutVoidRequested | Code::PayoutVoid)),
             "{answers:?}"
         );
         assert_eq!((answers[3], answers[7]), (Ok(()), Ok(())));
@@ -495,7 +505,7 @@ async fn of_two_steps_at_once_one_is_taken(db: LedgerDb) {
         let went_on = match answers[8] {
             Ok(()) => 1,
             Err(code) => {
-                assert_eq!(code, "payout-held");
+                assert_eq!(code, Code::PayoutHeld);
                 0
             }
         };
@@ -577,8 +587,8 @@ async fn a_lost_redis_is_rebuilt_in_each_state(db: LedgerDb) {
     desk.done(held, &approve(), "bob").await;
     desk.done(held, &settled("s2"), "eve").await;
     desk.done(due, &settled("s3"), "eve").await;
-    assert_eq!(desk.act(done, &settled("s4"), "eve").await, Err("payout-settled"));
-    assert_eq!(desk.act(due, &settled("s1"), "eve").await, Err("settlement-id-reused"));
+    assert_eq!(desk.refused(done, &settled("s4"), "eve").await, Code::PayoutSettled);
+    assert_eq!(desk.refused(due, &settled("s1"), "eve").await, Code::SettlementIdReused);
     desk.done(failing, &settled("s5"), "eve").await;
     desk.done(asked, &void(), "bob").await;
     assert_eq!(desk.done(voided, &void(), "eve").await, rows[5]);
@@ -690,9 +700,9 @@ async fn a_raised_limit_waits_for_another_owner(db: LedgerDb) {
         PayoutState::Held,
         "the old limit is in force"
     );
-    assert_eq!(approval(9, "bob").await, Err("definition-not-found"));
-    assert_eq!(approval(1, "bob").await, Err("approval-superseded"));
-    assert_eq!(approval(2, "tester").await, Err("same-owner"));
+    assert_eq!(approval(9, "bob").await, Err(Code::DefinitionNotFound));
+    assert_eq!(approval(1, "bob").await, Err(Code::ApprovalSuperseded));
+    assert_eq!(approval(2, "tester").await, Err(Code::SameOwner));
     desk.ledger.wipe().await;
     desk.ledger.heal().await;
     assert_eq!(approval(2, "bob").await, Ok(Some(100)), "it waits through a restore");

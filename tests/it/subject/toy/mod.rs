@@ -13,6 +13,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use jackpot::capability::{Capability, Ground, Registration, Routes};
 use jackpot::http::auth::{self, operator};
 use jackpot::http::body::{Body, Described};
+use jackpot::http::code::Code;
 use jackpot::http::conditions::{put_answer, tagged, wanted};
 use jackpot::http::page::{PageQuery, page_of};
 use jackpot::http::problem::{FieldError, Problem};
@@ -29,7 +30,6 @@ use jackpot::subject::operate::{Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::{MaybeScript, Observed, ScriptError, Stamp, Subject};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
-use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{OpenApi, ToSchema};
@@ -156,17 +156,13 @@ impl MaybeScript for ToyError {
 
 impl From<ToyError> for Problem {
     fn from(error: ToyError) -> Self {
-        let problem = |status: StatusCode, code| {
-            let status = actix_web::http::StatusCode::from_u16(status.as_u16()).expect("a status");
-            Problem::new(status, code, error.to_string())
-        };
+        // A capability adds its codes to the list of all. A toy borrows those of rooms.
+        let problem = |code| Problem::new(code, error.to_string());
         match &error {
-            ToyError::Script(ScriptError::Unknown) => problem(StatusCode::NOT_FOUND, "toy-not-found"),
-            ToyError::Script(ScriptError::Behind { .. } | ScriptError::Restoring) => {
-                problem(StatusCode::CONFLICT, "toy-suspended")
-            }
+            ToyError::Script(ScriptError::Unknown) => problem(Code::RoomNotFound),
+            ToyError::Script(ScriptError::Behind { .. } | ScriptError::Restoring) => problem(Code::RoomSuspended),
             ToyError::Below => Problem::invalid_request(vec![FieldError::new("limit", error.to_string())]),
-            ToyError::Mismatch => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed"),
+            ToyError::Mismatch => problem(Code::PreconditionFailed),
             ToyError::Script(_) | ToyError::Unsettled | ToyError::Random(_) => {
                 Problem::store_unavailable(error.to_string())
             }

@@ -9,6 +9,7 @@ use utoipa::IntoParams;
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::adjustments::{Adjustment, AdjustmentFilters, AdjustmentState};
 use jackpot_kernel::http::auth::{self, Role};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
@@ -36,8 +37,8 @@ pub(crate) struct AdjustmentQuery {
 #[utoipa::path(get, path = "/v1/jackpots/{id}/adjustments", operation_id = "list_adjustments", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), AdjustmentQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<Adjustment> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<Adjustment> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::TooManyExports]))))]
 pub async fn list(
     auth::ReadOrApprove(caller): auth::ReadOrApprove,
     PathOf(id): PathOf<Id>,

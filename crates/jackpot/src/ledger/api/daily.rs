@@ -17,6 +17,7 @@ use crate::ledger::daily::{QUARTER_S, Row};
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::daily::DayOf;
 use jackpot_kernel::http::auth;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::QueryOf;
 use jackpot_kernel::ledger::api::Api;
@@ -75,9 +76,10 @@ pub(crate) struct DailyReport {
 /// or NDJSON. A bound key sees its own jackpots.
 #[utoipa::path(get, path = "/v1/reports/daily", operation_id = "get_daily_report", tag = "ledger", security(("bearer" = [])), params(DailyQuery),
     responses((status = 200, description = "The report",
-            content((DailyReport = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`store-unavailable`, also while the figures are being made from the ledger's events; `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((DailyReport = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::JackpotNotFound,
+        (Code::StoreUnavailable, "also while the figures are being made from the ledger's events"),
+        Code::TooManyExports]))))]
 pub async fn get(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(query): QueryOf<DailyQuery>,

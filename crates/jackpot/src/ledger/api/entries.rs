@@ -9,6 +9,7 @@ use utoipa::IntoParams;
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::entries::{EntryFilters, EntryRow};
 use jackpot_kernel::http::auth;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::QueryOf;
 use jackpot_kernel::ledger::api::Api;
@@ -50,9 +51,8 @@ pub(crate) struct EntryQuery {
 /// sees the entries of its own jackpots.
 #[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 422, description = "`invalid-request`, `entry-index-off`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::EntryIndexOff, Code::TooManyExports]))))]
 pub async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(query): QueryOf<EntryQuery>,

@@ -13,6 +13,7 @@ use crate::ledger::queries::payouts::{
 };
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::auth::Role;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
@@ -67,8 +68,8 @@ pub(crate) struct PayoutQuery {
 /// Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
 #[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<ListedPayout> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<ListedPayout> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::TooManyExports]))))]
 pub async fn list(
     auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
     QueryOf(query): QueryOf<PayoutQuery>,
@@ -107,8 +108,8 @@ pub async fn list(
 /// A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 #[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
     params(("payout_id" = String, Path)),
-    responses((status = 200, description = "The payout", body = Payout),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The payout", body = Payout)),
+    extensions(("x-problems" = json!([Code::PayoutNotFound]))))]
 pub async fn get(
     auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
     PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
@@ -121,8 +122,8 @@ pub async fn get(
 /// The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another jackpot.
 #[utoipa::path(get, path = "/v1/payouts/{payout_id}/receipt", operation_id = "get_receipt", tag = "ledger", security(("bearer" = [])),
     params(("payout_id" = String, Path)),
-    responses((status = 200, description = "The receipt", body = PayoutRow),
-        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The receipt", body = PayoutRow)),
+    extensions(("x-problems" = json!([Code::PayoutNotFound]))))]
 pub async fn receipt(
     auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
     PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,

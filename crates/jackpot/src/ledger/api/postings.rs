@@ -9,6 +9,7 @@ use utoipa::IntoParams;
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::postings::{PostingFilters, PostingRow};
 use jackpot_kernel::http::auth;
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
@@ -43,8 +44,8 @@ pub(crate) struct PostingQuery {
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger", operation_id = "list_postings", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), PostingQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<PostingRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<PostingRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::TooManyExports]))))]
 pub async fn list(
     auth::Read(caller): auth::Read,
     PathOf(id): PathOf<Id>,

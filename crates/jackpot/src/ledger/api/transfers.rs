@@ -10,6 +10,7 @@ use super::adjustments::held_alone;
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::transfers::{TransferFilters, TransferRow, TransferState};
 use jackpot_kernel::http::auth::{self, Role};
+use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
@@ -38,8 +39,8 @@ pub(crate) struct TransferQuery {
 #[utoipa::path(get, path = "/v1/jackpots/{id}/transfers", operation_id = "list_transfers", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), TransferQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<TransferRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<TransferRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::TooManyExports]))))]
 pub async fn list(
     auth::ReadOrApprove(caller): auth::ReadOrApprove,
     PathOf(id): PathOf<Id>,

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
-
 use super::heads::{self, Refused};
 use super::state::{ConnectionState, Fault, HEAD_BYTES};
 use super::worker::{HEAD_TIMEOUT, Worker};
+use crate::http::code::Code;
 use crate::http::problem::{self, Problem};
 use crate::http::request_id::{self, RequestId};
 
@@ -60,7 +59,7 @@ pub(super) fn replacement(bare: &Bare, connection: &ConnectionState, worker: &Wo
         return Vec::new();
     }
     let problem = explain(bare.status, connection.fault());
-    let status = problem.status;
+    let status = problem.code.status();
     let id = tell(&problem, connection, worker);
     let body = serde_json::to_string(&problem.body()).unwrap_or_default();
     format!(
@@ -89,7 +88,7 @@ pub(super) fn farewell(refused: Refused, connection: &ConnectionState, worker: &
 
 /// Counts and logs a request that is refused before it is read. Returns its id.
 fn tell(problem: &Problem, connection: &ConnectionState, worker: &Worker) -> RequestId {
-    let (id, status) = (RequestId::next(), problem.status.as_u16());
+    let (id, status) = (RequestId::next(), problem.code.status().as_u16());
     worker.metrics.request(&Arc::from(UNREAD), "", status, Duration::ZERO);
     tracing::debug!(target: "jackpot_kernel::http::envelope", request_id = id.as_str(), peer = %connection.peer(),
         status, cause = %problem, "request refused before it was read");
@@ -104,18 +103,15 @@ fn explain(status: u16, fault: Option<Fault>) -> Problem {
     };
     match status {
         408 => Problem::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "request-timeout",
+            Code::RequestTimeout,
             format!("the head did not arrive within {} s", HEAD_TIMEOUT.as_secs()),
         ),
         431 => Problem::new(
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            "headers-too-large",
+            Code::HeadersTooLarge,
             format!("request line and headers may have {HEAD_BYTES} bytes and 96 fields at most"),
         ),
         400..500 => Problem::new(
-            StatusCode::BAD_REQUEST,
-            "malformed-request",
+            Code::MalformedRequest,
             "request line or headers are not valid HTTP/1.1; send one Host, and one of Content-Length and \
              Transfer-Encoding: chunked",
         ),

@@ -237,9 +237,9 @@ pub(super) fn farewell(refused: Refused, problem: &Problem, id: &RequestId) -> V
         Refused::Malformed => frame(GOAWAY, 0, 0, &[[0; 4], PROTOCOL_ERROR.to_be_bytes()].concat()),
         Refused::TooLarge(stream) => {
             let body = serde_json::to_string(&problem.body()).unwrap_or_default();
-            let name = request_id::HEADER;
+            let (name, status) = (request_id::HEADER, problem.code.status());
             let head = [
-                (":status", problem.status.as_str()),
+                (":status", status.as_str()),
                 (CONTENT_TYPE.as_str(), problem::CONTENT_TYPE),
                 (CONTENT_LENGTH.as_str(), &body.len().to_string()),
                 (name.as_str(), id.as_str()),

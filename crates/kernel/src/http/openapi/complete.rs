@@ -4,20 +4,23 @@
 //! examples, and what utoipa cannot say of a type. It works on the JSON of the document, once, for its
 //! first reader.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::clock::{parse_rfc3339, rfc3339};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::schemas::{self, Schemas};
 use super::words::{self, When};
+use crate::http::code::Code;
 use crate::http::problem;
-use crate::http::problem_kinds::{self, Kind};
 
 const JSON: &str = "application/json";
 /// A body of lines is a text to generators. The type of a line is beside it.
 const LINES: &str = "application/x-ndjson";
 const EXAMPLES: &str = "#/components/examples/";
+/// The problems of a route, each alone or with when: `json!([Code::PayoutHeld, (Code::SameOwner, "…")])`.
+const PROBLEMS: &str = "x-problems";
 pub(super) const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
 /// Completes the whole document.
@@ -75,11 +78,10 @@ fn heading(document: &mut Value) {
 
 /// Makes one list of codes, so that a generator makes one type of it.
 fn add_codes(schemas: &mut Schemas) {
-    let codes = problem_kinds::KINDS.iter().map(|kind| kind.code).collect::<Vec<_>>();
     let about = "What went wrong, for programs; `/problems/{code}` says what to do.";
     schemas.insert(
         "ProblemCode".to_owned(),
-        json!({"type": "string", "description": about, "enum": codes}),
+        json!({"type": "string", "description": about, "enum": Code::ALL}),
     );
 }
 
@@ -89,8 +91,7 @@ fn problem_examples(document: &Value) -> Value {
     references(document, &mut used);
     let examples = used.iter().filter_map(|reference| {
         let name = reference.strip_prefix(EXAMPLES)?;
-        let (status, code) = name.split_once('-')?;
-        let value = words::example_problem(problem_kinds::find(code)?, status.parse().ok()?);
+        let value = words::example_problem(Code::parse(name)?);
         Some((name.to_owned(), json!({"value": value})))
     });
     examples.collect::<Map<_, _>>().into()
@@ -117,16 +118,19 @@ fn complete_operation(path: &str, method: &str, operation: &mut Map<String, Valu
     {
         add_examples(&id, content, "request");
     }
-    add_common(path, operation);
+    let problems = problems(path, operation);
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
     };
+    let codes = add_problems(problems, responses);
     for (status, response) in responses {
         if let Some(content) = response.get_mut("content") {
             schemas::refer(content, schemas);
             add_examples(&id, content, "answer");
         }
-        complete_problem(status, response);
+        if let Some(codes) = codes.get(status) {
+            complete_problem(codes, response);
+        }
         add_headers(status, response);
         for (name, link) in words::links(&id, status) {
             response["links"][name] = link;
@@ -169,11 +173,25 @@ fn complete_parameter(operation: &str, parameter: &mut Value) {
     }
 }
 
-/// Adds the problem answers that every operation of a kind can give, unless it describes them itself. Adds the codes
-/// that every operation can give to its own answers of the same status.
-fn add_common(path: &str, operation: &mut Map<String, Value>) {
+/// A problem of a route, as its attribute names it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OfRoute {
+    Always(Code),
+    When(Code, String),
+}
+
+/// The problems of an operation, with when: its own, then those that every operation of its kind can have.
+fn problems(path: &str, operation: &mut Map<String, Value>) -> Vec<(Code, String)> {
+    let own = operation.remove(PROBLEMS).unwrap_or_else(|| json!([]));
+    let own: Vec<OfRoute> = serde_json::from_value(own).expect("codes of problems");
+    let own = own.into_iter().map(|problem| match problem {
+        OfRoute::Always(code) => (code, String::new()),
+        OfRoute::When(code, when) => (code, when),
+    });
+    let mut all: Vec<_> = own.collect();
     if !path.starts_with("/v1/") {
-        return;
+        return all;
     }
     let facts = [
         (When::Always, true),
@@ -183,56 +201,68 @@ fn add_common(path: &str, operation: &mut Map<String, Value>) {
         (When::Coupon, path.starts_with("/v1/coupons/{id}")),
         (When::Room, path.starts_with("/v1/rooms/{id}")),
     ];
-    let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
-        return;
-    };
-    for (status, code, when) in words::COMMON {
-        if !facts.contains(&(when, true)) {
-            continue;
+    for (code, when) in words::COMMON {
+        if facts.contains(&(when, true)) && all.iter().all(|(own, _)| *own != code) {
+            all.push((code, String::new()));
         }
-        let response = responses.entry(status).or_insert_with(|| {
+    }
+    all
+}
+
+/// Adds an answer for each status that problems have, or its codes to the one that the route describes. Returns the codes.
+fn add_problems(problems: Vec<(Code, String)>, responses: &mut Map<String, Value>) -> BTreeMap<String, Vec<Code>> {
+    let mut by_status = BTreeMap::<String, Vec<(Code, String)>>::new();
+    for (code, when) in problems {
+        let status = code.status().as_str().to_owned();
+        by_status.entry(status).or_default().push((code, when));
+    }
+    for (status, problems) in &by_status {
+        let response = responses.entry(status.clone()).or_insert_with(|| {
             let problem = json!({"schema": {"$ref": "#/components/schemas/Problem"}});
             json!({"description": "", "content": {problem::CONTENT_TYPE: problem}})
         });
         let described = response["description"].as_str().unwrap_or_default();
-        let marked = format!("`{code}`");
-        if !described.contains(&marked) {
-            let before = if described.is_empty() { "" } else { ", " };
-            response["description"] = format!("{described}{before}{marked}").into();
-        }
+        response["description"] = text_of(problems, described).into();
     }
-}
-
-/// The codes in backticks of a description.
-fn codes_of(description: &str) -> Vec<&'static Kind> {
-    let words = description.split('`').skip(1).step_by(2).collect::<BTreeSet<_>>();
-    problem_kinds::KINDS
-        .iter()
-        .filter(|kind| words.contains(kind.code))
+    let codes = |problems: Vec<(Code, String)>| problems.into_iter().map(|(code, _)| code).collect();
+    by_status
+        .into_iter()
+        .map(|(status, problems)| (status, codes(problems)))
         .collect()
 }
 
+/// The codes, each with when, and what the route says of all.
+fn text_of(problems: &[(Code, String)], described: &str) -> String {
+    let mut text = String::new();
+    let mut end = "";
+    for (code, when) in problems {
+        text.extend([end, "`", code.as_str(), "`"]);
+        end = ", ";
+        if !when.is_empty() {
+            text.extend([": ", when]);
+            end = "; ";
+        }
+    }
+    if !described.is_empty() {
+        text.extend(["; ", described]);
+    }
+    text
+}
+
 /// Adds to a problem answer which codes it can have, and an example of each.
-fn complete_problem(status: &str, response: &mut Value) {
-    let kinds = codes_of(response["description"].as_str().unwrap_or_default());
+fn complete_problem(codes: &[Code], response: &mut Value) {
     let Some(media) = response
         .get_mut("content")
         .and_then(|content| content.get_mut(problem::CONTENT_TYPE))
     else {
         return;
     };
-    if kinds.is_empty() {
-        return;
-    }
-    let codes = kinds.iter().map(|kind| kind.code).collect::<Vec<_>>();
     // Beside the reference: a validator checks the answer against it, and a generator keeps one type for all problems.
-    media["schema"]["properties"] = json!({"code": {"enum": codes}});
-    if let Ok(status) = status.parse::<u16>() {
-        media["schema"]["properties"]["status"] = json!({"const": status});
-    }
+    let status = codes.first().map(|code| code.status().as_u16());
+    media["schema"]["properties"] = json!({"code": {"enum": codes}, "status": {"const": status}});
     if media.get("example").is_none() && media.get("examples").is_none() {
-        let of = |code: &str| json!({"$ref": format!("{EXAMPLES}{status}-{code}")});
-        let examples = codes.iter().map(|code| ((*code).to_owned(), of(code)));
+        let of = |code: &Code| json!({"$ref": format!("{EXAMPLES}{code}")});
+        let examples = codes.iter().map(|code| (code.to_string(), of(code)));
         media["examples"] = examples.collect::<Map<_, _>>().into();
     }
 }

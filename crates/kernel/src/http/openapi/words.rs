@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::problem_kinds::Kind;
+use crate::http::code::Code;
 
 /// What operators do, as the audit trail names it, in the order in which it is offered.
 pub const AUDITED: &[&str] = &[
@@ -63,27 +63,27 @@ pub(super) enum When {
     Room,
 }
 
-/// Problem answers of operations: status, code, and when. A capability describes only its own.
-pub(super) const COMMON: [(&str, &str, When); 19] = [
-    ("400", "malformed-request", When::Always),
-    ("400", "invalid-json", When::Body),
-    ("401", "unauthorized", When::Key),
-    ("403", "forbidden", When::Key),
-    ("403", "wrong-subject", When::Key),
-    ("404", "jackpot-not-found", When::Jackpot),
-    ("404", "coupon-not-found", When::Coupon),
-    ("404", "room-not-found", When::Room),
-    ("408", "request-timeout", When::Always),
-    ("409", "jackpot-suspended", When::Jackpot),
-    ("409", "coupon-suspended", When::Coupon),
-    ("409", "room-suspended", When::Room),
-    ("413", "too-large", When::Body),
-    ("415", "unsupported-media-type", When::Body),
-    ("422", "invalid-request", When::Always),
-    ("429", "rate-limited", When::Always),
-    ("431", "headers-too-large", When::Always),
-    ("500", "internal", When::Always),
-    ("503", "store-unavailable", When::Always),
+/// Problems of operations, and when. A capability names only its own.
+pub(super) const COMMON: [(Code, When); 19] = [
+    (Code::MalformedRequest, When::Always),
+    (Code::InvalidJson, When::Body),
+    (Code::Unauthorized, When::Key),
+    (Code::Forbidden, When::Key),
+    (Code::WrongSubject, When::Key),
+    (Code::JackpotNotFound, When::Jackpot),
+    (Code::CouponNotFound, When::Coupon),
+    (Code::RoomNotFound, When::Room),
+    (Code::RequestTimeout, When::Always),
+    (Code::JackpotSuspended, When::Jackpot),
+    (Code::CouponSuspended, When::Coupon),
+    (Code::RoomSuspended, When::Room),
+    (Code::TooLarge, When::Body),
+    (Code::UnsupportedMediaType, When::Body),
+    (Code::InvalidRequest, When::Always),
+    (Code::RateLimited, When::Always),
+    (Code::HeadersTooLarge, When::Always),
+    (Code::Internal, When::Always),
+    (Code::StoreUnavailable, When::Always),
 ];
 
 const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
@@ -382,15 +382,14 @@ pub(super) fn example_text(operation: &str, of: &str, media: &str) -> Option<&'s
     EXAMPLES["texts"][operation][of][media].as_str()
 }
 
-/// A problem of this kind, in an answer of this status.
-pub(super) fn example_problem(kind: &Kind, status: u16) -> Value {
-    let mut errors = json!([]);
-    let mut detail = kind.about.to_owned();
-    if kind.code == "invalid-request" {
+/// A problem with this code.
+pub(super) fn example_problem(code: Code) -> Value {
+    let (mut detail, mut errors) = (code.about().to_owned(), json!([]));
+    if code == Code::InvalidRequest {
         let rule = "must be an integer from 0 to 9007199254740991";
         errors = json!([{"field": "stake", "message": rule}]);
         detail = format!("stake: {rule}");
     }
-    json!({"type": format!("/problems/{}", kind.code), "title": kind.title, "status": status, "detail": detail,
-        "code": kind.code, "errors": errors})
+    json!({"type": format!("/problems/{code}"), "title": code.title(), "status": code.status().as_u16(),
+        "detail": detail, "code": code, "errors": errors})
 }

@@ -11,6 +11,7 @@ use super::answer::answer;
 use super::on_subjects::OnSubjects;
 use super::page::{Limit, PageBody, Paging, Time};
 use crate::http::auth;
+use crate::http::code::Code;
 use crate::http::problem::Problem;
 use crate::http::query::QueryOf;
 use crate::ledger::queries::Between;
@@ -45,8 +46,8 @@ pub(crate) struct AuditQuery {
 /// as a formula. A bound key sees the actions on its own subjects.
 #[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "ledger", security(("bearer" = [])), params(OnSubjects<AuditQuery>),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<AuditRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
-        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+            content((PageBody<AuditRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson")))),
+    extensions(("x-problems" = json!([Code::TooManyExports]))))]
 pub(crate) async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(OnSubjects { subjects, rest: query }): QueryOf<OnSubjects<AuditQuery>>,

@@ -11,6 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::Api;
 use crate::http::auth;
+use crate::http::code::Code;
 use crate::http::problem::Problem;
 use crate::http::query::{Nothing, QueryOf};
 use crate::ledger::problem::{Mismatch, reconciliation_mismatch};
@@ -55,7 +56,8 @@ impl PartialSchema for Reconciliations {
 /// no mismatch. A bound key sees its own subjects.
 #[utoipa::path(get, path = "/v1/reconciliation", operation_id = "get_reconciliation", tag = "ledger", security(("bearer" = [])),
     responses((status = 200, description = "No mismatch", body = Reconciliations),
-        (status = 409, description = "`reconciliation-mismatch`, with the same `items`, `coupons` and `rooms`", body = Mismatch<Reconciliations>, content_type = "application/problem+json")))]
+        (status = 409, description = "with the same `items`, `coupons` and `rooms`", body = Mismatch<Reconciliations>, content_type = "application/problem+json")),
+    extensions(("x-problems" = json!([Code::ReconciliationMismatch]))))]
 pub(crate) async fn get(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     _: QueryOf<Nothing>,

@@ -25,11 +25,11 @@ use serde_json::json;
 use super::issues::issue_path;
 use super::{Coupon, UPLOAD, api, page_path, tabs, trail};
 use crate::console::action::{self, REASON};
-use crate::console::answer::WrongField;
 use crate::console::desk::{Desk, FORM_TOKEN, Page, Section, is_from_here};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::list::wide;
+use jackpot_kernel::http::problem::FieldError;
 use jackpot_kernel::http::{Asked, ConnectionState};
 
 /// The file, which is the last field of the form.
@@ -214,7 +214,7 @@ struct Line {
     code: Option<String>,
     detail: Option<String>,
     #[serde(default)]
-    errors: Vec<WrongField>,
+    errors: Vec<FieldError>,
 }
 
 /// The lines of the API's answer as they come.
@@ -333,7 +333,7 @@ impl Tally {
                     td.text {
                         @if let Some(detail) = &line.detail { (detail) }
                         @else if let Some(code) = &line.code { (code) }
-                        @for wrong in &line.errors { " " code { (wrong.field) } " " (wrong.message) }
+                        @for wrong in &line.errors { " " code { (wrong.field) } " " (wrong.rule) }
                     }
                 } } }
             } }))

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
@@ -12,7 +13,7 @@ use serde_json::Value;
 use super::issues::issue_path;
 use super::{Coupon, ROWS, api, page_path, tabs, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::answer::{ApiProblem, List};
+use crate::console::answer::List;
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::Form;
@@ -144,7 +145,7 @@ async fn redrive(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failu
     Ok(action::done(&desk, &to, "done-redrive"))
 }
 
-async fn one(desk: &Desk, id: &str, letter: &str) -> Result<Value, ApiProblem> {
+async fn one(desk: &Desk, id: &str, letter: &str) -> Result<Value, ProblemBody> {
     let path = format!("{}/dead-letters/{}/redrive", api(id), part(letter));
     desk.call(Method::POST, &path, None).await
 }

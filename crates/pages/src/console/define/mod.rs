@@ -12,6 +12,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::document::Document;
+use jackpot_kernel::http::code::Code;
 use maud::html;
 use serde_json::Value;
 
@@ -131,7 +132,7 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
         .await;
     match put {
         Ok(_) => Ok(action::done(desk, &links::jackpot(id), "done-define")),
-        Err(problem) if problem.code == "precondition-failed" => {
+        Err(problem) if problem.code == Code::PreconditionFailed => {
             let name = match target {
                 Target::New => "define-exists",
                 Target::Change(_) => "define-changed",

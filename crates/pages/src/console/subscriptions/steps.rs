@@ -3,12 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_kernel::http::problem::ProblemBody;
 use maud::html;
 use serde_json::{Value, json};
 
 use super::{LIST, Subscription, api, page_path, trail};
 use crate::console::action::{self, Action, Change, REASON};
-use crate::console::answer::ApiProblem;
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
@@ -110,7 +110,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     }
 }
 
-async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), ApiProblem> {
+async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), ProblemBody> {
     if step == Step::Delete {
         let answer = desk.answer(Method::DELETE, &api(id), None, Vec::new()).await?;
         // Deleted meanwhile is deleted.

@@ -15,7 +15,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::complete::METHODS;
-use crate::http::problem_kinds::KINDS;
+use crate::http::code::Code;
 use operation::Operation;
 use prose::{prose, short};
 
@@ -153,10 +153,10 @@ fn problems() -> Markup {
         section.stack-small aria-labelledby="problems" {
             h2 id="problems" { "Problems" }
             p { "A refusal has a " (types::link("Problem")) " as its body (RFC 9457). Its " code { "code" } " is one of these:" }
-            dl.schema { @for kind in KINDS {
+            dl.schema { @for code in Code::ALL {
                 div {
-                    dt id={ "problem-" (kind.code) } { code { (kind.code) } }
-                    dd { strong { (kind.title) } (prose(kind.about)) }
+                    dt id={ "problem-" (code.as_str()) } { code { (code.as_str()) } }
+                    dd { strong { (code.title()) } (prose(code.about())) }
                 }
             } }
         }

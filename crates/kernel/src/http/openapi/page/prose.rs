@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::http::problem_kinds;
+use crate::http::code::Code;
 
 /// Paragraphs.
 pub(super) fn prose(text: &str) -> Markup {
@@ -14,7 +14,7 @@ pub(super) fn short(text: &str) -> Markup {
     html! {
         @for (place, part) in text.split('`').enumerate() {
             @if place % 2 == 0 { (part) }
-            @else if problem_kinds::find(part).is_some() { a href={ "#problem-" (part) } { code { (part) } } }
+            @else if Code::parse(part).is_some() { a href={ "#problem-" (part) } { code { (part) } } }
             @else { code { (part) } }
         }
     }
