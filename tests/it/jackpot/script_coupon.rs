@@ -149,6 +149,21 @@ async fn what_a_coupon_gave_is_recorded_on_a_closed_jackpot_too() {
 }
 
 #[tokio::test]
+async fn the_coupon_of_the_last_pending_entry_of_a_paused_jackpot_lets_the_waiting_definition_in() {
+    let fixture = fixture().await;
+    fixture.take("a", 4).await;
+    fixture.take("b", 4).await;
+    fixture.status(Status::Paused).await;
+    fixture.define(&json!({"contribution": {"fixed": 2}})).await;
+    grant(&fixture, "a", 0, 4, &unit(1)).await;
+    assert!(fixture.snapshot().await.waiting.is_some(), "another entry is pending");
+    grant(&fixture, "b", 0, 4, &unit(2)).await;
+    let snapshot = fixture.snapshot().await;
+    assert_eq!((snapshot.waiting, snapshot.version), (None, 2));
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
 async fn what_is_unknown_or_stale_leaves_no_trace() {
     let fixture = fixture().await;
     fixture.take("e", 4).await;

@@ -2,10 +2,11 @@
 //! when their caller did not bring the next one.
 
 use jackpot::jackpot::scripts::LUA;
-use jackpot::jackpot::scripts::{self, Fence, Give, ScriptError, SetStatus};
+use jackpot::jackpot::scripts::{self, Fence, Give, Granted, ScriptError, SetStatus};
 use jackpot::jackpot::view::Status;
 use jackpot::store::Script;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Reason;
 use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, drawn, operator, rank, tier};
@@ -122,6 +123,21 @@ async fn no_script_that_may_end_a_cycle_does_anything_without_the_next_one() {
     )
     .await;
     assert!(matches!(claimed, Err(ScriptError::Stale)), "{claimed:?}");
+    let (coffee, refused) = (
+        Id::parse("coffee").expect("an id"),
+        Granted::Refused(Reason::OutOfStock),
+    );
+    let recorded = scripts::record_coupon(
+        &fixture.store,
+        &fixture.keys,
+        &fence,
+        tiers,
+        drawn("waits", 1, 2),
+        &coffee,
+        &refused,
+    )
+    .await;
+    assert!(matches!(recorded, Err(ScriptError::Stale)), "{recorded:?}");
     assert_eq!(fixture.dump().await, before);
 
     fixture.finish("waits", 1).await;

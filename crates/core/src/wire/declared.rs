@@ -194,6 +194,34 @@ macro_rules! event_declare {
 /// any type with the name of its form and a function that reads it. After `if` stands when an event has the field.
 /// Fields after `unread` are written for people, and no reader needs them. `check` returns the name of a field that does
 /// not fit the others.
+///
+/// ```
+/// use jackpot_core::fields::EventFields;
+/// use jackpot_core::wire::declared::EventPart;
+/// use jackpot_core::wire::event::Fields;
+///
+/// jackpot_core::event_fields! {
+///     /// A score.
+///     pub struct Score {
+///         /// Points at the end.
+///         pub points: u64,
+///         /// When it was reached, ms.
+///         pub at_ms as "at": i64,
+///     }
+///     unread {
+///         /// Who wrote it down.
+///         who: String
+///     }
+///     check |score| (score.at_ms < 0).then_some("at")
+/// }
+///
+/// // `pub struct Score { pub points: u64, pub at_ms: i64 }`, its fields on the wire, and its reader:
+/// let names: Vec<_> = Score::shapes("", "").iter().map(|field| field.name).collect();
+/// assert_eq!(names, ["points", "at", "who"]);
+/// let event = |at: &'static str| EventFields::of_bytes([(&b"points"[..], &b"7"[..]), (b"at", at.as_bytes())]);
+/// assert_eq!(Score::read(&Fields(&event("5")), ""), Ok(Score { points: 7, at_ms: 5 }));
+/// assert_eq!(Score::read(&Fields(&event("-5")), "").unwrap_err().field, "at");
+/// ```
 #[macro_export]
 macro_rules! event_fields {
     (
@@ -254,6 +282,40 @@ macro_rules! event_fields {
 
 /// Declares the types of events of a stream: an enum, its reader and its declaration. `with` names the fields that every
 /// event has. A type has an `EventPart` in brackets, or fields as in [`event_fields!`](crate::event_fields).
+///
+/// ```
+/// use jackpot_core::fields::EventFields;
+/// use jackpot_core::wire::declared::Events;
+/// use jackpot_core::wire::event::Fields;
+///
+/// jackpot_core::event_types! {
+///     /// A game.
+///     #[derive(Eq)]
+///     enum Kind {
+///         /// It began.
+///         "begin" Begin {
+///             /// How many play.
+///             players: u64,
+///             /// What they play for.
+///             stake if "there is one": Option<u64>,
+///         } unread {
+///             /// Who asked for it.
+///             who: String,
+///         },
+///         /// It ended after so many rounds.
+///         "end" End {
+///             /// Rounds.
+///             rounds: u64,
+///         },
+///     }
+/// }
+///
+/// // `enum Kind { Begin { players: u64, stake: Option<u64> }, End { rounds: u64 } }`, its types on the wire, and its reader:
+/// let begin = &Kind::shapes()[0];
+/// assert_eq!((begin.kind, begin.fields[1].name, begin.fields[1].when), ("begin", "stake", "there is one"));
+/// let event = EventFields::of_bytes([(&b"type"[..], &b"begin"[..]), (b"players", b"3")]);
+/// assert_eq!(Kind::read(&Fields(&event)), Ok(Kind::Begin { players: 3, stake: None }));
+/// ```
 #[macro_export]
 macro_rules! event_types {
     (

@@ -7,7 +7,7 @@ use actix_web::http::header::{ACCEPT, RETRY_AFTER, VARY};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -36,7 +36,7 @@ pub struct RedisState {
 }
 
 /// What is known of the ledger.
-#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct LedgerState {
     /// The database answered when it was last asked.
     pub up: bool,
@@ -45,7 +45,7 @@ pub struct LedgerState {
 }
 
 /// Everything is stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EmergencyStop {
     /// When it was decided, RFC 3339.
     #[schema(examples("2026-11-21T06:00:00.123Z"))]

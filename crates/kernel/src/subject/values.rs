@@ -165,6 +165,27 @@ pub fn reply_part<T: Part>(scripts: &'static str, name: &'static str) -> ReplySh
 }
 
 /// Declares values of a reply. A field may be a [`Field`], or another declaration, whose fields follow at its place.
+///
+/// ```
+/// use jackpot_kernel::subject::{Part, Values};
+/// use redis::Value;
+///
+/// jackpot_kernel::reply! {
+///     /// `ok`: it was taken.
+///     struct Done {
+///         /// Its number, from 1.
+///         sequence: u64,
+///         /// Its record.
+///         record: String,
+///     }
+/// }
+///
+/// // `struct Done { sequence: u64, record: String }`, its declaration for Lua and the reference, and its reader:
+/// assert_eq!(Done::fields("", "")[0].doc.trim(), "Its number, from 1.");
+/// let values = [Value::Int(7), Value::BulkString(b"w 5".to_vec())];
+/// let done = Done { sequence: 7, record: "w 5".to_owned() };
+/// assert_eq!(Values::new(&values).take(), Some(done));
+/// ```
 #[macro_export]
 macro_rules! reply {
     (

@@ -1,18 +1,11 @@
-//! Answers of the API, as pages read them. A page names the fields that it shows, so a field that the API adds changes no
-//! page.
+//! Answers of the API, as pages read them: the API's own types where this crate knows them. Of others a page names the
+//! fields that it shows.
 
 use jackpot_core::currency::Currency;
+pub use jackpot_kernel::ledger::api::page::PageBody as List;
 use jackpot_kernel::subject::emergency::Stopped;
 use serde::Deserialize;
 use serde_json::Value;
-
-/// A page of a list.
-#[derive(Debug, Deserialize)]
-pub struct List<T> {
-    pub items: Vec<T>,
-    #[serde(default)]
-    pub next_cursor: Option<String>,
-}
 
 /// A jackpot: what its pages show beside its definition.
 #[derive(Debug, Clone, Deserialize)]

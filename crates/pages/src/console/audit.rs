@@ -7,7 +7,6 @@ use actix_web::web::ServiceConfig;
 use jackpot_kernel::http::openapi::AUDITED;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::answer::List;
@@ -15,6 +14,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{Filter, Listing, wide};
+use jackpot_kernel::ledger::queries::audit::AuditRow;
 
 /// Values of one action that its row shows; the whole is behind a button.
 const MAX_SHOWN: usize = 12;
@@ -23,18 +23,6 @@ const MAX_CHARS: usize = 120;
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/audit", jackpot_kernel::http::get().to(list));
-}
-
-#[derive(Debug, Deserialize)]
-struct Row {
-    who: String,
-    at: String,
-    action: String,
-    target: String,
-    before: Value,
-    after: Value,
-    reason: String,
-    request_id: String,
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -61,7 +49,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         api: "audit",
         filters: &filters,
     };
-    let found = listing.read::<Row>(&desk).await?;
+    let found = listing.read::<AuditRow>(&desk).await?;
     let title = words.t("audit");
     let page = Page {
         section: Section::Audit,
@@ -88,7 +76,7 @@ fn action_name(desk: &Desk, action: &str) -> String {
     }
 }
 
-fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Row>) -> Markup {
+fn table(desk: &Desk, listing: &Listing<'_>, list: &List<AuditRow>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() && list.next_cursor.is_none() {
         let text = if listing.is_filtered(desk) {
@@ -120,7 +108,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Row>) -> Markup {
 }
 
 /// What an action changed: each value before and after, and all of it for who opens it.
-fn change(desk: &Desk, row: &Row) -> Markup {
+fn change(desk: &Desk, row: &AuditRow) -> Markup {
     let words = desk.words;
     let is_new = row.before.is_null() && row.after.is_object();
     let changes = if is_new {

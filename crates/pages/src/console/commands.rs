@@ -5,7 +5,6 @@ use actix_web::HttpResponse;
 use actix_web::web::ServiceConfig;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::answer::{Jackpot, List};
 use super::desk::{Desk, Page, Section};
@@ -14,6 +13,7 @@ use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::status;
 use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::ledger::queries::audit::AuditRow;
 use jackpot_kernel::settings::RedisMode;
 use jackpot_kernel::sql;
 
@@ -104,12 +104,6 @@ async fn chooser(desk: &Desk) -> Markup {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct Restored {
-    who: String,
-    at: String,
-}
-
 /// What a command has done: the state now, and the last restore.
 async fn effect(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
@@ -117,7 +111,7 @@ async fn effect(desk: &Desk, jackpot: &Jackpot) -> Markup {
         "/v1/audit",
         &[("jackpot_id", &jackpot.id), ("action", "restore"), ("limit", "1")],
     );
-    let last: Result<List<Restored>, ProblemBody> = desk.ask(&path).await;
+    let last: Result<List<AuditRow>, ProblemBody> = desk.ask(&path).await;
     html! {
         section.panel.stack-small {
             h2 { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } " " span.id.muted { (jackpot.id) } }

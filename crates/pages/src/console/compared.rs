@@ -17,6 +17,8 @@ use super::list::{self, status, wide};
 use super::shared::Refused;
 use super::{commands, links};
 use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::ledger::queries::reconciliation::Last;
+use jackpot_kernel::ledger::reconcile::report::{StateRow, Term};
 use jackpot_kernel::subject::emergency::Stopped;
 use jackpot_kernel::subject::kinds::{self, JACKPOT, KindName};
 
@@ -35,40 +37,6 @@ pub struct Compared {
     pub kind: KindName,
     pub id: String,
     pub last: Last,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Last {
-    pub event: Option<i64>,
-    pub checked_at: Option<String>,
-    pub lag: Option<u64>,
-    pub clean: Option<bool>,
-    pub stopped: Option<String>,
-    #[serde(default)]
-    tiers: Vec<Tier>,
-    state: Vec<StateRow>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Tier {
-    tier: String,
-    terms: Vec<Term>,
-    identity_holds: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct Term {
-    term: String,
-    redis: i64,
-    ledger: i64,
-}
-
-#[derive(Debug, Deserialize)]
-struct StateRow {
-    name: String,
-    redis: String,
-    ledger: String,
-    agrees: bool,
 }
 
 impl Compared {
@@ -290,7 +258,7 @@ pub fn why_refused(desk: &Desk, refused: &Refused) -> String {
 fn tiers(desk: &Desk, one: &Compared, now: &Now) -> Markup {
     let words = desk.words;
     html! {
-        @for tier in &one.last.tiers {
+        @for tier in one.last.tiers.iter().flatten() {
             @let name = words.tv("tier-terms", [("tier", (&tier.tier).into())]);
             section.panel {
                 h2 { (name) }

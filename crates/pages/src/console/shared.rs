@@ -12,6 +12,7 @@ use super::answer::{Jackpot, List};
 use super::compared::{self, Compared};
 use super::desk::Desk;
 use super::waiting::{self, Waiting};
+use jackpot_kernel::http::health::{EmergencyStop, LedgerState};
 use jackpot_kernel::http::problem::{FieldError, ProblemBody};
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 
@@ -49,18 +50,6 @@ pub struct Readiness {
     /// Why it is not ready; empty when it is.
     #[serde(default)]
     pub errors: Vec<FieldError>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct EmergencyStop {
-    pub since: String,
-    pub unreached: usize,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct LedgerState {
-    pub up: bool,
-    pub lag_events: u64,
 }
 
 /// A jackpot, coupon or room that this instance refuses.

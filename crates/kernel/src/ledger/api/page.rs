@@ -47,7 +47,7 @@ pub struct Paging {
 }
 
 /// A page of a list.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct PageBody<T> {
     pub items: Vec<T>,
     /// Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than

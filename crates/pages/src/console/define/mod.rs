@@ -213,7 +213,7 @@ fn preview(desk: &Desk, target: &Target, definition: &Definition, form: &Form) -
         Target::New => (Vec::new(), vec![words.t("define-effect-new")]),
         Target::Change(of) => (
             parts::of(words, of.1.document()),
-            vec![comes_into_force(desk, of, definition)],
+            vec![comes_into_force(desk, &of.0, &of.1, definition)],
         ),
     };
     let action = Action {
@@ -251,7 +251,7 @@ pub fn changes(words: jackpot_ui::Words, before: &[parts::Part], after: &[parts:
 }
 
 /// The service decides at the PUT; this says what it will decide if nothing else changes meanwhile.
-fn comes_into_force(desk: &Desk, (jackpot, now): &(Jackpot, Definition), then: &Definition) -> String {
+fn comes_into_force(desk: &Desk, jackpot: &Jackpot, now: &Definition, then: &Definition) -> String {
     let held = |meter: &super::answer::Meter| meter.pool + meter.reserve + meter.overflow > 0;
     let is_live = jackpot.status != "paused" && jackpot.meters.iter().any(held);
     let touches_money = now.money_digest() != then.money_digest();
