@@ -171,28 +171,3 @@ fn no_two_described_types_share_a_name() {
     found.retain(|_, files| files.len() > 1);
     assert!(found.is_empty(), "{found:#?}");
 }
-
-/// A code that the list of problems lacks has no title, no page and no place in the description.
-#[test]
-fn every_code_of_the_source_is_a_described_problem() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(top.join("docs/reference/openapi.json")).expect("the description");
-    let description: Value = serde_json::from_str(&text).expect("JSON");
-    let described = description["components"]["schemas"]["ProblemCode"]["enum"]
-        .as_array()
-        .expect("codes");
-    let literal = |text: &str| Some(text.trim_start().strip_prefix('"')?.split('"').next()?.to_owned());
-    let mut codes = Vec::new();
-    let tree = crate::house::read_tree(top);
-    for source in tree.values() {
-        let given = source.split("Problem::new(").skip(1).filter_map(|call| {
-            let (status, rest) = call.trim_start().split_once(',')?;
-            status.starts_with("StatusCode::").then(|| literal(rest)).flatten()
-        });
-        let short = source.split("unprocessable(").skip(1).filter_map(literal);
-        codes.extend(given.chain(short));
-    }
-    assert!(codes.len() > 30, "{codes:?}");
-    codes.retain(|code| !described.contains(&Value::from(code.as_str())));
-    assert!(codes.is_empty(), "not described: {codes:?}");
-}

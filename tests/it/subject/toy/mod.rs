@@ -267,7 +267,7 @@ async fn count(_: auth::Play, PathOf(id): PathOf<Id>, toys: Data<Toys>) -> Resul
             return Err(Problem::stopped(toys.registry.stop_reason(&known).await));
         }
         Counted::To(count) => HttpResponse::Ok().json(json!({"count": count})),
-        Counted::Refused(why) => HttpResponse::Conflict().json(json!({"code": why})),
+        Counted::Refused(why) => Problem::new(Code::RoomSuspended, why).into_response(),
     })
 }
 
