@@ -176,6 +176,25 @@ async fn a_cancel_is_for_the_sources_of_its_key() {
     assert!(report.problems.is_empty(), "{report}");
 }
 
+/// Records change between two sets, and either may be the older one.
+#[tokio::test]
+async fn a_batch_is_refused_for_a_cancel_of_the_older_generation() {
+    let fixture = JackpotFixture::with(&json!({"odds": {"total": 1, "ranks": []}})).await;
+    for (batch_id, entry_id, reversal_id) in [("a", "a:2", "r1"), ("b", "b:2", "r2")] {
+        fixture.cancel_early("game", entry_id, reversal_id).await;
+        fixture
+            .operate
+            .rotate_by_retention(&fixture.id, 0)
+            .await
+            .expect("rotated");
+        is_cancelled(
+            &fixture.send_batch("game", batch_id, &[""; 2]).await,
+            entry_id,
+            reversal_id,
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_winner_replaces_the_cancel_that_is_not_for_its_source() {
     let change = json!({"odds": {"total": 1, "ranks": [rank(1, &json!({"fixed": {"tier": "grand", "amount": 1}}))]}});

@@ -2,7 +2,7 @@
 //! when their caller did not bring the next one.
 
 use jackpot::jackpot::scripts::LUA;
-use jackpot::jackpot::scripts::{self, Fence, Give, Granted, ScriptError, SetStatus};
+use jackpot::jackpot::scripts::{self, Fence, Give, Granted, Rotate, ScriptError, SetStatus};
 use jackpot::jackpot::view::Status;
 use jackpot::store::Script;
 use jackpot_core::ids::Id;
@@ -168,4 +168,31 @@ async fn no_script_that_may_end_a_cycle_does_anything_without_the_next_one() {
     assert!(matches!(given, Err(ScriptError::Stale)), "{given:?}");
     assert_eq!(fixture.dump().await, before);
     assert_eq!((open(&fixture).await.cycle, cycles(&fixture).await.rows.len()), (0, 1));
+}
+
+/// The next cycles that it brings are those of another definition.
+#[tokio::test]
+async fn a_rotation_ends_no_cycle_without_the_next_one_of_its_own_rule() {
+    let ruled = |low: u64| {
+        let rule = json!({"must_hit_by": {"amount": {"low": low, "high": 600}}});
+        json!({"tiers": [tier("grand", 1_000_000, &rule)]})
+    };
+    let (fixture, other) = (
+        JackpotFixture::with(&ruled(500)).await,
+        JackpotFixture::with(&ruled(400)).await,
+    );
+    let (known, view) = fixture.fresh().await;
+    let (others, others_view) = other.fresh().await;
+    let before = fixture.dump().await;
+    let next = fixture.operate.views.opening(&fixture.id, view.epoch + 1);
+    let why = Rotate::Operator {
+        reason: "a test".to_owned(),
+        by: operator(),
+    };
+    let (next, theirs) = (next.expect("an opening"), others.fence(&others_view).prepared);
+    let cycles = Some((view.definition.tiers(), theirs.as_str()));
+    let (store, keys) = (&fixture.store, &fixture.keys);
+    let rotated = scripts::rotate_with(store, keys, &known.fence(&view), &next, &why, cycles).await;
+    assert!(matches!(rotated, Err(ScriptError::Stale)), "{rotated:?}");
+    assert_eq!(fixture.dump().await, before);
 }

@@ -129,6 +129,15 @@ async fn a_run_whose_call_has_the_name_of_an_earlier_one_is_taken_entry_by_entry
     fixture.assert_rebuilds().await;
 }
 
+/// Earlier versions wrote events of several fields.
+#[tokio::test]
+async fn an_entry_is_found_in_an_event_of_several_fields() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let entered = fixture.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
+    fixture.rewrite(|_| {}).await;
+    assert_eq!(&look_up(&fixture, "c").await, taken(&entered, 2));
+}
+
 #[tokio::test]
 async fn an_entry_whose_call_is_lost_is_damaged_alone() {
     let fixture = JackpotFixture::with(&json!({})).await;

@@ -178,6 +178,21 @@ async fn sessions_end_and_silent_waiters_are_abandoned() {
     assert_eq!(users.into_keys().collect::<Vec<_>>(), ["c"]);
 }
 
+/// No script leaves one. It is no place in the queue, and does not wait for ever.
+#[tokio::test]
+async fn a_ticket_whose_record_is_lost_leaves_the_queue_in_its_time() {
+    let fixture = RoomFixture::with(&json!({"capacity": 1})).await;
+    let [_, lost] = fixture.joined(["a", "b"]).await.try_into().expect("two");
+    let mut forget = redis::cmd("HDEL");
+    forget.arg(&fixture.keys.tickets).arg(lost.ticket.to_string());
+    assert_eq!(fixture.raw::<i64>(&mut forget).await, 1);
+    fixture.pass(61).await;
+    fixture.tick().await;
+    for key in [&fixture.keys.waiting, &fixture.keys.seen] {
+        assert!(fixture.sorted::<i64>(key).await.is_empty(), "{key}");
+    }
+}
+
 #[tokio::test]
 async fn a_record_goes_a_retention_behind_its_end() {
     let fixture = RoomFixture::with(&json!({})).await;
