@@ -73,6 +73,7 @@ pub struct Trace {
 }
 
 /// A span that has ended.
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only the export reads it"))]
 struct Span {
     id: SpanId,
     parent: SpanId,
