@@ -100,12 +100,17 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         // Of an HTTP request, not of a request for a coupon; of an outgoing event, not of a subject.
         (Within::Schema("AuditRow"), "request_id")
         | (Within::Schema("BulkLine"), "code")
-        | (Within::Schema("SkipBody" | "ProbeAnswer"), "id")
+        | (Within::Schema("SkipBody" | "ProbeAnswer"), "id") => return None,
         // A filter takes any text: what is no id finds nothing.
-        | (Within::Parameter("list_payouts"), "payout_id") => return None,
+        (Within::Parameter("list_payouts"), "payout_id") => {
+            "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]{1,200}$"
+        }
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
-        | (_, "jackpot_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id" | "transfer_id" | "source_id")
+        | (
+            _,
+            "jackpot_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id" | "transfer_id" | "source_id",
+        )
         | (Within::Schema(_), "id" | "reversal_id" | "settlement_id")
         | (Within::Schema("TransferBody"), "to") => ID,
         (_, "player_id" | "user_id") => PERSON,
@@ -126,8 +131,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "PauseBody" | "CouponReason" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody"
-                | "SkipBody" | "TransferBody" | "FailBody",
+                "ReasonBody" | "PauseBody" | "CouponReason" | "AdjustmentBody" | "EmergencyReason" | "RotateBody"
+                | "ReversalBody" | "SkipBody" | "TransferBody" | "FailBody",
             ),
             "reason",
         )
