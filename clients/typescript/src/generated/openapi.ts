@@ -6021,7 +6021,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description `too-many-streams`: a page where keys of other instances can't be read */
+            /** @description `too-many-streams`: or a page, where the keys of other instances can't be read */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -7610,7 +7610,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-open`, `wrong-subject`: with `Idempotency-Replayed: true` if it was refused before; `forbidden` */
+            /** @description `not-open`: with `Idempotency-Replayed: true` if it was refused before; `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -16670,7 +16670,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: `errors` names each field; `return_to` too when its origin is none of the room's `return_origins` */
+            /** @description `invalid-request`: `errors` names each field, `return_to` too if the room's `return_origins` lack its origin */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -70,8 +70,8 @@ impl Described for IssueWish {}
         (status = 202, description = "In the queue; `Location` names the request", body = IssueBody),
         (status = 409, description = "with `Idempotency-Replayed: true` if it was refused before", body = crate::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json")),
     extensions(("x-problems" = json!([(Code::AlreadyIssued, "with the first issue as `issue`"), Code::OutOfStock, Code::CouponPaused,
-        Code::CouponClosed, Code::NotOpen,
-        (Code::WrongSubject, "with `Idempotency-Replayed: true` if it was refused before"), Code::RequestIdReused,
+        Code::CouponClosed, Code::RequestIdReused,
+        (Code::NotOpen, "with `Idempotency-Replayed: true` if it was refused before"),
         (Code::Stopped, "the emergency stop holds it")]))))]
 pub(crate) async fn post(
     _: auth::Play,

@@ -1,5 +1,5 @@
-//! Every code that a problem can have: its status, its title, and the text of `/problems/{code}`. A code is declared here
-//! and nowhere else. Errors name it, routes list those that they answer with, and the description is made of both.
+//! The codes of problems, each with its status, its title and the text of `/problems/{code}`. A code is declared here alone:
+//! errors name it, routes list their own, and the description is made of both.
 
 use std::fmt;
 

@@ -60,7 +60,7 @@ impl From<Violation> for FieldError {
 /// An error answer.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    /// What it is; it has the status.
+    /// Which problem; it has the status.
     pub code: Code,
     /// What is wrong this time, in a sentence.
     pub detail: String,

@@ -97,7 +97,7 @@ pub(crate) struct JoinToken {
     request_body(content = JoinTokenWish),
     responses((status = 201, description = "A token", body = JoinToken)),
     extensions(("x-problems" = json!([
-        (Code::InvalidRequest, "`errors` names each field; `return_to` too when its origin is none of the room's `return_origins`")]))))]
+        (Code::InvalidRequest, "`errors` names each field, `return_to` too if the room's `return_origins` lack its origin")]))))]
 pub(crate) async fn issue(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
@@ -174,7 +174,7 @@ pub(crate) async fn wait(
         (status = 400, description = "Not a token of this service for this room", content_type = "text/html", body = String),
         (status = 404, description = "There is no such room", content_type = "text/html", body = String)),
     extensions(("x-problems" = json!([
-        (Code::TooManyStreams, "a page where keys of other instances can't be read")]))))]
+        (Code::TooManyStreams, "or a page, where the keys of other instances can't be read")]))))]
 pub(crate) async fn events(
     id: Path<String>,
     Reader(words): Reader,

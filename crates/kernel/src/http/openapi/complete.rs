@@ -181,7 +181,7 @@ enum OfRoute {
     When(Code, String),
 }
 
-/// The problems of an operation, with when: its own, then those that every operation of its kind can have.
+/// The problems of an operation, each with when: its own, then those of every operation of its kind.
 fn problems(path: &str, operation: &mut Map<String, Value>) -> Vec<(Code, String)> {
     let own = operation.remove(PROBLEMS).unwrap_or_else(|| json!([]));
     let own: Vec<OfRoute> = serde_json::from_value(own).expect("codes of problems");
