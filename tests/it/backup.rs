@@ -21,7 +21,7 @@ use crate::jackpot::must_hit::four_ruled;
 use crate::support::eventually;
 use crate::support::given;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::{Answer, MASTER_SECRET, Service, output_text};
+use crate::support::service::{Answer, MASTER_SECRET, Service, output_text, redis_at};
 
 const JACKPOT: &str = "vault";
 const PLAYERS: usize = 8;
@@ -346,10 +346,7 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
         .exec_async(&mut connection(redis.url()).await)
         .await
         .expect("SET");
-    let standalone = [
-        ("JACKPOT__REDIS__MODE", "standalone"),
-        ("JACKPOT__REDIS__URLS", redis.url()),
-    ];
+    let standalone = redis_at(redis.url());
     let told = refused(&restore(data.path(), &backup, &standalone));
     assert!(told.contains("Redis holds 1 keys"), "{told}");
     left("a Redis in use");

@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::fault::support::own_redis;
 use crate::http::support::Pair;
 use crate::http::tls;
-use crate::support::service::{Service, output_text};
+use crate::support::service::{PATIENT, Service, output_text, redis_at};
 
 /// Asks the service at this address.
 async fn health(data: &Path, address: &str, tls: bool, arguments: &[&str]) -> Output {
@@ -41,12 +41,7 @@ fn address_of(service: &Service) -> String {
 async fn an_instance_that_waits_for_redis_is_alive_and_not_ready() {
     let redis = own_redis(&[]).await;
     redis.freeze();
-    let own = [
-        ("JACKPOT__REDIS__MODE", "standalone"),
-        ("JACKPOT__REDIS__URLS", redis.url()),
-        ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
-        ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
-    ];
+    let own = [&PATIENT[..], &redis_at(redis.url())].concat();
     let mut service = Service::begin_in(Service::directory(), &own).await;
     let address = address_of(&service);
     let alive = health(service.data_dir(), &address, false, &[]).await;

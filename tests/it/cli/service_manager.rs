@@ -11,18 +11,11 @@ use tokio::task::JoinSet;
 
 use crate::fault::support::own_redis;
 use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::service::{PATIENT, Service, redis_at};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the watchdog, in microseconds: the service looks at its status three times in this time.
 const WATCHDOG: (&str, &str) = ("WATCHDOG_USEC", "600000");
-/// Longer than a test freezes Redis, until the service is ready.
-const PATIENT: [(&str, &str); 4] = [
-    ("JACKPOT__REDIS__MODE", "standalone"),
-    ("JACKPOT__REDIS__CONNECT_TIMEOUT_MS", "30000"),
-    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
-    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
-];
 
 /// A manager that keeps every message.
 struct Manager {
@@ -113,12 +106,9 @@ async fn a_redis_that_is_away_delays_a_start_and_ends_no_service() {
     let mut redis = own_redis(&[]).await;
     redis.freeze();
     let url = redis.url().to_owned();
-    let own = [
-        ("NOTIFY_SOCKET", socket.as_str()),
-        WATCHDOG,
-        ("JACKPOT__REDIS__URLS", url.as_str()),
-    ];
-    let mut service = Service::begin_in(Service::directory(), &[&PATIENT[..], &own].concat()).await;
+    let own = [("NOTIFY_SOCKET", socket.as_str()), WATCHDOG];
+    let settings = [&PATIENT[..], &redis_at(&url), &own].concat();
+    let mut service = Service::begin_in(Service::directory(), &settings).await;
     let extended = |line: &str| line.starts_with("EXTEND_TIMEOUT_USEC=");
     // The second one comes some seconds after the first: the start goes on.
     let first = manager.until(0, "more time", extended).await;
@@ -154,11 +144,9 @@ async fn a_start_that_a_signal_ends_was_never_ready() {
     let socket = manager.socket();
     let redis = own_redis(&[]).await;
     redis.freeze();
-    let own = [
-        ("NOTIFY_SOCKET", socket.as_str()),
-        ("JACKPOT__REDIS__URLS", redis.url()),
-    ];
-    let mut service = Service::begin_in(Service::directory(), &[&PATIENT[..], &own].concat()).await;
+    let own = [("NOTIFY_SOCKET", socket.as_str())];
+    let settings = [&PATIENT[..], &redis_at(redis.url()), &own].concat();
+    let mut service = Service::begin_in(Service::directory(), &settings).await;
     assert!(service.stop_by(Signal::TERM).await.success(), "{}", service.log());
     manager.until(0, "STOPPING=1", |line| line == "STOPPING=1").await;
     let lines = manager.lines();

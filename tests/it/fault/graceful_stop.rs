@@ -7,16 +7,9 @@ use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{PATIENCE, balanced, create, embedded, entry, lively, own_redis};
 use crate::support::eventually;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::Service;
+use crate::support::service::{PATIENT, Service};
 
 const JACKPOT: &str = "last-orders";
-
-/// Longer than answers are held back, by the test or by a loaded machine, and shorter than the time of a stop. A call
-/// that the service itself repeats would be reported as a replay.
-const PATIENT: [(&str, &str); 2] = [
-    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
-    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
-];
 
 #[tokio::test]
 async fn every_request_that_was_accepted_before_a_stop_is_answered() {
@@ -29,6 +22,7 @@ async fn every_request_that_was_accepted_before_a_stop_is_answered() {
         ("JACKPOT__REDIS__URLS", proxy.url()),
         ("JACKPOT__HTTP__SHUTDOWN_TIMEOUT_S", "60"),
     ];
+    // A call that the service itself repeats would be reported as a replay.
     let mut service = Service::start_with(&[&PATIENT[..], &server].concat()).await;
     create(&service, lively(JACKPOT)).await;
     // Redis has the functions that take entries: a call that finds one missing goes out twice.

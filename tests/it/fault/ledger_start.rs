@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, prlimit};
 use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, cursor, metric, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{PATIENCE, create, embedded, enter, lively, own_redis, service_on};
-use crate::support::service::{PROGRAM, Service};
+use crate::support::service::{PROGRAM, Service, redis_at};
 use crate::support::{eventually, free_port};
 
 const JACKPOT: &str = "owner";
@@ -19,10 +19,7 @@ async fn a_redis_of_another_ledger_is_refused_at_the_start() {
     create(&service, lively(JACKPOT)).await;
     assert!(service.stop().await.success());
     let other = tempfile::tempdir().expect("a directory");
-    let standalone = [
-        ("JACKPOT__REDIS__MODE", "standalone"),
-        ("JACKPOT__REDIS__URLS", redis.url()),
-    ];
+    let standalone = redis_at(redis.url());
     let (status, log) = Service::refused(other.path(), &standalone).await;
     assert!(!status.success());
     assert!(

@@ -10,7 +10,7 @@ use crate::fault::support::{
     PATIENCE, balanced, create, enter, enter_unavailable, everything, own_redis, redrawing, service_on,
 };
 use crate::support::ledger_db::LedgerDb;
-use crate::support::service::Service;
+use crate::support::service::{Service, redis_at};
 use crate::support::{eventually, free_port};
 
 const JACKPOT: &str = "mine";
@@ -103,10 +103,7 @@ async fn an_instance_with_another_secret_refuses_to_start_beside_a_room() {
     crate::room::http::support::create(&service, "his", 1, &json!({})).await;
     crate::room::http::support::create(&service, "hers", 1, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
     let data = tempfile::tempdir().expect("a directory");
-    let server = [
-        ("JACKPOT__REDIS__MODE", "standalone"),
-        ("JACKPOT__REDIS__URLS", redis.url()),
-    ];
+    let server = redis_at(redis.url());
     let environment = [&server[..], &[OTHER, ledger.environment()]].concat();
     let (status, said) = Service::refused(data.path(), &environment).await;
     assert!(!status.success(), "{said}");

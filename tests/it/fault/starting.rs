@@ -5,21 +5,13 @@ use serde_json::json;
 
 use crate::fault::support::own_redis;
 use crate::support::http_client;
-use crate::support::service::Service;
-
-/// Longer than the test freezes Redis.
-const PATIENT: [(&str, &str); 4] = [
-    ("JACKPOT__REDIS__MODE", "standalone"),
-    ("JACKPOT__REDIS__CONNECT_TIMEOUT_MS", "30000"),
-    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
-    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
-];
+use crate::support::service::{PATIENT, Service, redis_at};
 
 #[tokio::test]
 async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
     let redis = own_redis(&[]).await;
     redis.freeze();
-    let environment = [&PATIENT[..], &[("JACKPOT__REDIS__URLS", redis.url())]].concat();
+    let environment = [&PATIENT[..], &redis_at(redis.url())].concat();
     let mut service = Service::begin_in(Service::directory(), &environment).await;
     let alive = service.get("/healthz").await;
     assert_eq!((alive.status, &alive.body), (StatusCode::OK, &json!({"status": "ok"})));
@@ -59,7 +51,7 @@ async fn clients_that_wait_for_a_start_are_no_flood() {
     const REQUESTS: usize = 100 + 1_000 + 400;
     let redis = own_redis(&[]).await;
     redis.freeze();
-    let environment = [&PATIENT[..], &[("JACKPOT__REDIS__URLS", redis.url())]].concat();
+    let environment = [&PATIENT[..], &redis_at(redis.url())].concat();
     let mut service = Service::begin_in(Service::directory(), &environment).await;
     for _ in 0..REQUESTS {
         let answer = service.get("/v1/jackpots").await;
@@ -82,13 +74,7 @@ async fn an_address_in_use_is_refused_before_redis_is_asked() {
     let data = Service::directory();
     let nobody = data.path().join("no-such-socket");
     let url = format!("redis+unix://{}", nobody.display());
-    let environment = [
-        &PATIENT[..],
-        &[
-            ("JACKPOT__REDIS__URLS", url.as_str()),
-            ("JACKPOT__HTTP__LISTEN", &address),
-        ],
-    ];
+    let environment = [&PATIENT[..], &redis_at(&url), &[("JACKPOT__HTTP__LISTEN", &address)]];
     let (status, log) = Service::refused(data.path(), &environment.concat()).await;
     assert!(!status.success() && log.contains("http.listen"), "{log}");
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::jackpot::by_hand;
 use crate::support::eventually;
 use crate::support::local::{LocalServer, connect};
-use crate::support::service::{Answer, Caller, Service};
+use crate::support::service::{Answer, Caller, Service, redis_at};
 
 /// Longest wait of a test for any condition.
 pub const PATIENCE: Duration = Duration::from_mins(1);
@@ -46,7 +46,7 @@ pub async fn own_redis(extra: &[&str]) -> LocalServer {
 
 /// A service with [`LIMITS`] on a Redis that it does not run itself.
 pub async fn service_on(url: &str, more: &[(&str, &str)]) -> Service {
-    let server = [("JACKPOT__REDIS__MODE", "standalone"), ("JACKPOT__REDIS__URLS", url)];
+    let server = redis_at(url);
     Service::start_with(&[&LIMITS[..], &server, more].concat()).await
 }
 

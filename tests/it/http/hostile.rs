@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::raw::connect_from;
-use crate::support::service::Service;
+use crate::support::service::{PATIENT, Service};
 
 /// Hostile connections, from eight addresses.
 const CROWD: usize = 800;
@@ -91,6 +91,7 @@ async fn heavy_a_crowd_through_a_trusted_proxy_fails_no_entry_either() {
 async fn attack(environment: &[(&str, &str)]) {
     let mut environment = environment.to_vec();
     environment.push(("JACKPOT__HTTP__WORKERS", "1"));
+    environment.extend(PATIENT);
     let service = Service::start_with(&environment).await;
     let definition = json!({
         "id": "h", "name": "h", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},

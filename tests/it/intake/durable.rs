@@ -11,7 +11,7 @@ use crate::fault::support::own_redis;
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
+use crate::support::service::{Service, redis_at};
 
 pub(super) fn requests(count: usize) -> impl Iterator<Item = (Option<String>, String)> {
     (0..count).map(|i| (Some(format!("p{}", i % 50)), entry("spring", &format!("e{i}"), "p1")))
@@ -105,10 +105,7 @@ async fn messages_wait_for_redis() {
     const COUNT: usize = 2_000;
     let (bus, mut redis) = (Bus::start().await, own_redis(&[]).await);
     let url = redis.url().to_owned();
-    let of_redis = [
-        ("JACKPOT__REDIS__MODE", "standalone"),
-        ("JACKPOT__REDIS__URLS", url.as_str()),
-    ];
+    let of_redis = redis_at(url.as_str());
     let service = service(&bus.environment(), &of_redis).await;
     bus.send(requests(COUNT)).await;
     for kill in 1..=3 {

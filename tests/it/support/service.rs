@@ -18,6 +18,19 @@ pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5
 /// Variable that names another program than cargo's: a release build for full runs, or a wrapper for one service.
 pub const PROGRAM: &str = "JACKPOT_TEST_BINARY";
 
+/// Settings of a service whose calls of Redis end only with their answer: a loaded machine or a test may hold one back
+/// for longer than the usual limits.
+pub const PATIENT: [(&str, &str); 3] = [
+    ("JACKPOT__REDIS__CONNECT_TIMEOUT_MS", "30000"),
+    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
+    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
+];
+
+/// Settings of a service that uses the Redis server at this URL.
+pub fn redis_at(url: &str) -> [(&str, &str); 2] {
+    [("JACKPOT__REDIS__MODE", "standalone"), ("JACKPOT__REDIS__URLS", url)]
+}
+
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {

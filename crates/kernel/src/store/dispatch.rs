@@ -106,12 +106,10 @@ impl Dispatcher {
         if let Ok(result) = timeout_at(deadline, attempts).await {
             return result;
         }
-        Err(match last {
-            Some(failure) => Failure::into_error(failure, &Verdict::Unavailable, &request.name()),
-            None => StoreError::Unavailable {
-                what: request.name(),
-                cause: format!("no answer within {} ms", self.limits.total.as_millis()),
-            },
+        let before = last.map_or_else(String::new, |failure| format!("; before that: {failure}"));
+        Err(StoreError::Unavailable {
+            what: request.name(),
+            cause: format!("no answer within {} ms{before}", self.limits.total.as_millis()),
         })
     }
 
