@@ -27,6 +27,7 @@ pub mod ids;
 pub mod jackpot;
 pub mod mark;
 pub mod money;
+pub mod names;
 pub mod receipt;
 pub mod secret;
 pub mod signing;

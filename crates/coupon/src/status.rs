@@ -1,6 +1,6 @@
 //! Whether a coupon issues units.
 
-jackpot_kernel::status! {
+jackpot_core::names! {
     /// Whether a coupon issues units.
     pub enum Status as "`open`, `paused`, `closed`, `suspended` or `ended`" {
         /// Within its window of time.

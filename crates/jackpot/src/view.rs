@@ -27,7 +27,7 @@ use super::scripts::{ScriptError, Snapshot};
 use jackpot_kernel::subject::emergency::{Decision, Obedience, Obeys, Starting};
 use jackpot_kernel::subject::engine::{Engine, MAX_STALE};
 
-jackpot_kernel::status! {
+jackpot_core::names! {
     /// Whether a jackpot takes entries.
     pub enum Status as "`open`, `paused`, `suspended` or `closed`" {
         /// It does.

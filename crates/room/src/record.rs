@@ -49,26 +49,15 @@ jackpot_core::record! {
     }
 }
 
-/// Why a ticket has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// The session reached its end.
-    Expired,
-    /// It waited, and was not seen in time.
-    Abandoned,
-    /// Its holder left, in or waiting.
-    Left,
-}
-
-impl End {
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Expired => "expired",
-            Self::Abandoned => "abandoned",
-            Self::Left => "left",
-        }
+jackpot_core::names! {
+    /// Why a ticket has ended.
+    pub enum End {
+        /// The session reached its end.
+        Expired = "expired",
+        /// It waited, and was not seen in time.
+        Abandoned = "abandoned",
+        /// Its holder left, in or waiting.
+        Left = "left",
     }
 }
 

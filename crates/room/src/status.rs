@@ -1,6 +1,6 @@
 //! Whether a room takes visitors.
 
-jackpot_kernel::status! {
+jackpot_core::names! {
     /// Whether a room takes visitors.
     pub enum Status as "`open` or `suspended`" {
         /// It takes them.

@@ -15,6 +15,7 @@ use super::must_hit::{ByAmount, ByDay, ByTime};
 use super::record::HitBy;
 use crate::event_part;
 use crate::ids::Id;
+use crate::names;
 use crate::secret::{MasterSecret, Secrets};
 use crate::wire::{Field, FieldShape, OrDash, WordPart, Words};
 use crate::words;
@@ -179,31 +180,17 @@ impl WordPart for Pinned {
     }
 }
 
-/// What ended a cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndedBy {
-    /// A hit by the rule.
-    MustHit,
-    /// A take of all by the odds.
-    Take,
-    /// A resume, a rotation, a restore, another secret or a transfer.
-    Restart,
-    /// The end of its jackpot.
-    Close,
-}
-
-impl EndedBy {
-    const ALL: [Self; 4] = [Self::MustHit, Self::Take, Self::Restart, Self::Close];
-
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::MustHit => "must-hit",
-            Self::Take => "take",
-            Self::Restart => "restart",
-            Self::Close => "close",
-        }
+names! {
+    /// What ended a cycle.
+    pub enum EndedBy {
+        /// A hit by the rule.
+        MustHit = "must-hit",
+        /// A take of all by the odds.
+        Take = "take",
+        /// A resume, a rotation, a restore, another secret or a transfer.
+        Restart = "restart",
+        /// The end of its jackpot.
+        Close = "close",
     }
 }
 

@@ -11,6 +11,7 @@ use super::settlement::{Settlement, Terms};
 use crate::currency::Currency;
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
+use crate::names;
 
 /// Redraws if a definition does not have the field.
 const DEFAULT_MAX_REDRAWS: u32 = 16;
@@ -182,30 +183,22 @@ impl Winners {
     }
 }
 
-/// Which keys may cancel rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ReverseBy {
-    /// Those that may send the entry.
-    #[default]
-    Play,
-    /// Those that operate, whatever the entry's source.
-    Operate,
+names! {
+    /// Which keys may cancel rounds.
+    #[derive(Default, ToSchema)]
+    pub enum ReverseBy {
+        /// Those that may send the entry.
+        #[default]
+        Play = "play",
+        /// Those that operate, whatever the entry's source.
+        Operate = "operate",
+    }
 }
 
 impl ReverseBy {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
     fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Its name in the definition.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Play => "play",
-            Self::Operate => "operate",
-        }
     }
 }
 
@@ -226,30 +219,22 @@ pub struct Source {
     pub keys: Option<Vec<String>>,
 }
 
-/// Who draws the entries of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DrawnBy {
-    /// The service.
-    #[default]
-    Service,
-    /// The game itself: its entries bring their `ranks`.
-    External,
+names! {
+    /// Who draws the entries of a source.
+    #[derive(Default, ToSchema)]
+    pub enum DrawnBy {
+        /// The service.
+        #[default]
+        Service = "service",
+        /// The game itself: its entries bring their `ranks`.
+        External = "external",
+    }
 }
 
 impl DrawnBy {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
     fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Service => "service",
-            Self::External => "external",
-        }
     }
 }
 

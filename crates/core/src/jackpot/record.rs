@@ -7,6 +7,7 @@ use super::added::{Added, Adds, AmountRow, Amounts, OfStake, Run};
 use super::ranks::Ranks;
 use crate::ids::{ClientSeed, Id, PersonId};
 use crate::money::Minor;
+use crate::names;
 pub use crate::unreadable::Unreadable;
 use crate::wire::{Field, FieldShape, Item, Stands, WordPart, Words};
 use crate::{record, words};
@@ -212,41 +213,13 @@ impl State {
     }
 }
 
-/// What was due when an entry hit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HitBy {
-    /// The pool's amount.
-    Amount,
-    /// The second.
-    Time,
-}
-
-/// Its name in answers.
-impl Field for HitBy {
-    const TYPE: &'static str = "`amount` or `time`";
-    const PATTERN: &'static str = "%l+";
-
-    fn read(text: &str) -> Option<Self> {
-        match text {
-            "amount" => Some(Self::Amount),
-            "time" => Some(Self::Time),
-            _ => None,
-        }
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
-    }
-}
-
-impl HitBy {
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Amount => "amount",
-            Self::Time => "time",
-        }
+names! {
+    /// What was due when an entry hit.
+    pub enum HitBy as "`amount` or `time`" {
+        /// The pool's amount.
+        Amount = "amount",
+        /// The second.
+        Time = "time",
     }
 }
 
@@ -283,47 +256,21 @@ impl Item for Refusal {
                                      issued or `n` not open";
 }
 
-/// Why a drawn prize was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// The pool held too little.
-    Retry,
-    /// The coupon was out of stock.
-    OutOfStock,
-    /// The player had reached the coupon's limit.
-    AlreadyIssued,
-    /// The coupon was not open.
-    NotOpen,
-}
-
-/// Its name in answers.
-impl Field for Reason {
-    const TYPE: &'static str = "`retry`, `out-of-stock`, `already-issued` or `not-open`";
-    const PATTERN: &'static str = "[%l-]+";
-
-    fn read(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == text)
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
+names! {
+    /// Why a drawn prize was refused.
+    pub enum Reason as "`retry`, `out-of-stock`, `already-issued` or `not-open`" {
+        /// The pool held too little.
+        Retry = "retry",
+        /// The coupon was out of stock.
+        OutOfStock = "out-of-stock",
+        /// The player had reached the coupon's limit.
+        AlreadyIssued = "already-issued",
+        /// The coupon was not open.
+        NotOpen = "not-open",
     }
 }
 
 impl Reason {
-    const ALL: [Self; 4] = [Self::Retry, Self::OutOfStock, Self::AlreadyIssued, Self::NotOpen];
-
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::OutOfStock => "out-of-stock",
-            Self::AlreadyIssued => "already-issued",
-            Self::NotOpen => "not-open",
-        }
-    }
-
     /// Its letter in records.
     fn letter(self) -> char {
         match self {

@@ -1,24 +1,25 @@
 //! Settlement of payouts: their states and the steps between them, and the limit from which on a payout waits for an
 //! approval (docs/decisions/0056). Pure.
 
-use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::event_part;
 use crate::ids::Id;
 use crate::money::Minor;
-use crate::wire::{Field, OrDash};
+use crate::names;
+use crate::wire::OrDash;
 use crate::words;
 
-/// Whether the service follows payouts until the winner has the money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Settlement {
-    /// A payout is `paid`, and that is all.
-    #[default]
-    None,
-    /// Operators settle each payout.
-    Tracked,
+names! {
+    /// Whether the service follows payouts until the winner has the money.
+    #[derive(Default, ToSchema)]
+    pub enum Settlement as "`none` or `tracked`" {
+        /// A payout is `paid`, and that is all.
+        #[default]
+        None = "none",
+        /// Operators settle each payout.
+        Tracked = "tracked",
+    }
 }
 
 impl Settlement {
@@ -29,73 +30,23 @@ impl Settlement {
     }
 }
 
-/// The names of the values of a type, for its fields.
-macro_rules! named {
-    ($type:ty, $pattern:literal, $text:literal, $($value:path = $name:literal),+ $(,)?) => {
-        impl $type {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$($value),+];
-
-            /// Its name in texts and answers.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $($value => $name,)+
-                }
-            }
-        }
-
-        impl Field for $type {
-            const TYPE: &'static str = $text;
-            const PATTERN: &'static str = $pattern;
-
-            fn read(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text)
-            }
-
-            fn write(&self, out: &mut String) {
-                out.push_str(self.as_str());
-            }
-        }
-    };
+names! {
+    /// Where a tracked payout is.
+    pub enum State as "`held`, `due`, `settled`, `failed`, `void-requested` or `void`" {
+        /// It waits for an approval.
+        Held = "held",
+        /// It is to be settled.
+        Due = "due",
+        /// The winner has the money.
+        Settled = "settled",
+        /// A settlement failed. It can be settled later.
+        Failed = "failed",
+        /// An owner asked to take it back.
+        VoidRequested = "void-requested",
+        /// It was taken back.
+        Void = "void",
+    }
 }
-
-named!(
-    Settlement,
-    "%l+",
-    "`none` or `tracked`",
-    Self::None = "none",
-    Self::Tracked = "tracked"
-);
-
-/// Where a tracked payout is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It waits for an approval.
-    Held,
-    /// It is to be settled.
-    Due,
-    /// The winner has the money.
-    Settled,
-    /// A settlement failed. It can be settled later.
-    Failed,
-    /// An owner asked to take it back.
-    VoidRequested,
-    /// It was taken back.
-    Void,
-}
-
-named!(
-    State,
-    "[%l-]+",
-    "`held`, `due`, `settled`, `failed`, `void-requested` or `void`",
-    Self::Held = "held",
-    Self::Due = "due",
-    Self::Settled = "settled",
-    Self::Failed = "failed",
-    Self::VoidRequested = "void-requested",
-    Self::Void = "void",
-);
 
 impl State {
     /// Where a payout of this amount begins, under these terms; `None` where payouts are not tracked.
@@ -110,44 +61,28 @@ impl State {
     }
 }
 
-/// Where a payout is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PayoutState {
-    /// It is not tracked.
-    Paid,
-    /// It waits for an approval.
-    Held,
-    /// It is to be settled.
-    Due,
-    /// The winner has the money.
-    Settled,
-    /// An attempt to settle it failed. It can be settled later.
-    Failed,
-    /// An owner asked to take it back.
-    VoidRequested,
-    /// It was taken back: its amount is in the overflow of its tier.
-    Void,
+names! {
+    /// Where a payout is.
+    #[derive(ToSchema)]
+    pub enum PayoutState {
+        /// It is not tracked.
+        Paid = "paid",
+        /// It waits for an approval.
+        Held = "held",
+        /// It is to be settled.
+        Due = "due",
+        /// The winner has the money.
+        Settled = "settled",
+        /// An attempt to settle it failed. It can be settled later.
+        Failed = "failed",
+        /// An owner asked to take it back.
+        VoidRequested = "void-requested",
+        /// It was taken back: its amount is in the overflow of its tier.
+        Void = "void",
+    }
 }
 
 impl PayoutState {
-    /// All of them, in the order in which a payout may pass them.
-    pub const ALL: [Self; 7] = [
-        Self::Paid,
-        Self::Held,
-        Self::Due,
-        Self::Settled,
-        Self::Failed,
-        Self::VoidRequested,
-        Self::Void,
-    ];
-
-    /// Its name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.tracked().map_or("paid", State::as_str)
-    }
-
     /// Where a tracked payout is.
     #[must_use]
     pub fn tracked(self) -> Option<State> {
@@ -176,51 +111,33 @@ impl From<State> for PayoutState {
     }
 }
 
-/// What changes the state of a payout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Another owner than who set the limit let it go.
-    Approve,
-    /// The winner got the money.
-    Settle,
-    /// An attempt to pay the winner failed.
-    Fail,
-    /// The first of two owners asked to take it back.
-    VoidRequest,
-    /// The second one did.
-    Void,
-    /// The request to take it back was withdrawn.
-    Withdraw,
+names! {
+    /// What changes the state of a payout.
+    pub enum Step as "`approve`, `settle`, `fail`, `void-request`, `void` or `withdraw`" {
+        /// Another owner than who set the limit let it go.
+        Approve = "approve",
+        /// The winner got the money.
+        Settle = "settle",
+        /// An attempt to pay the winner failed.
+        Fail = "fail",
+        /// The first of two owners asked to take it back.
+        VoidRequest = "void-request",
+        /// The second one did.
+        Void = "void",
+        /// The request to take it back was withdrawn.
+        Withdraw = "withdraw",
+    }
 }
 
-named!(
-    Step,
-    "[%l-]+",
-    "`approve`, `settle`, `fail`, `void-request`, `void` or `withdraw`",
-    Self::Approve = "approve",
-    Self::Settle = "settle",
-    Self::Fail = "fail",
-    Self::VoidRequest = "void-request",
-    Self::Void = "void",
-    Self::Withdraw = "withdraw",
-);
-
-/// How an attempt to settle ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The winner has the money.
-    Settled,
-    /// The winner does not.
-    Failed,
+names! {
+    /// How an attempt to settle ended.
+    pub enum Ended as "`settled` or `failed`" {
+        /// The winner has the money.
+        Settled = "settled",
+        /// The winner does not.
+        Failed = "failed",
+    }
 }
-
-named!(
-    Ended,
-    "%l+",
-    "`settled` or `failed`",
-    Self::Settled = "settled",
-    Self::Failed = "failed"
-);
 
 event_part!(Hold, State, Step, Ended);
 

@@ -25,25 +25,16 @@ use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
 use jackpot_kernel::operator::Operator;
 
-/// A meter that operators may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum MeterName {
-    /// The pool from which winners are paid.
-    Pool,
-    /// Pays for the next seed.
-    Reserve,
-    /// Contributions beyond the cap.
-    Overflow,
-}
-
-impl MeterName {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Pool => "pool",
-            Self::Reserve => "reserve",
-            Self::Overflow => "overflow",
-        }
+jackpot_core::names! {
+    /// A meter that operators may change.
+    #[derive(ToSchema)]
+    pub(crate) enum MeterName {
+        /// The pool from which winners are paid.
+        Pool = "pool",
+        /// Pays for the next seed.
+        Reserve = "reserve",
+        /// Contributions beyond the cap.
+        Overflow = "overflow",
     }
 }
 

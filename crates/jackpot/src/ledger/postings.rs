@@ -13,48 +13,36 @@ use super::sources::Moved;
 /// Millionths of a minor unit.
 const MICRO: i128 = 1_000_000;
 
-/// A place where money comes from, is, or goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Account {
-    /// Players; negative: what they have contributed.
-    Contributions,
-    /// Operators; negative: what they have put in, less what they have taken out.
-    Funding,
-    /// What winners are paid from.
-    Pool,
-    /// What pays for the next seed.
-    Reserve,
-    /// Money beyond the cap.
-    Overflow,
-    /// Carried fractions of pool and reserve together.
-    Remainder,
-    /// Winners: what they were paid.
-    Payouts,
-    /// What a skipped event moved without stating the source; negative: what it brought in.
-    Skipped,
-    /// Cancelled rounds: what was given back.
-    Reversals,
-    /// Other jackpots: what went to them; negative: what came from them.
-    Transfers,
-    /// Payouts that were taken back; negative. `payouts` stays gross.
-    Voids,
+jackpot_core::names! {
+    /// A place where money comes from, is, or goes to.
+    #[derive(PartialOrd, Ord)]
+    pub enum Account {
+        /// Players; negative: what they have contributed.
+        Contributions = "contributions",
+        /// Operators; negative: what they have put in, less what they have taken out.
+        Funding = "funding",
+        /// What winners are paid from.
+        Pool = "pool",
+        /// What pays for the next seed.
+        Reserve = "reserve",
+        /// Money beyond the cap.
+        Overflow = "overflow",
+        /// Carried fractions of pool and reserve together.
+        Remainder = "remainder",
+        /// Winners: what they were paid.
+        Payouts = "payouts",
+        /// What a skipped event moved without stating the source; negative: what it brought in.
+        Skipped = "skipped",
+        /// Cancelled rounds: what was given back.
+        Reversals = "reversals",
+        /// Other jackpots: what went to them; negative: what came from them.
+        Transfers = "transfers",
+        /// Payouts that were taken back; negative. `payouts` stays gross.
+        Voids = "voids",
+    }
 }
 
 impl Account {
-    const ALL: [Self; 11] = [
-        Self::Contributions,
-        Self::Funding,
-        Self::Pool,
-        Self::Reserve,
-        Self::Overflow,
-        Self::Remainder,
-        Self::Payouts,
-        Self::Skipped,
-        Self::Reversals,
-        Self::Transfers,
-        Self::Voids,
-    ];
-
     /// The account in the text of an event's postings.
     fn letter(self) -> char {
         match self {
@@ -69,24 +57,6 @@ impl Account {
             Self::Reversals => 'v',
             Self::Transfers => 't',
             Self::Voids => 'b',
-        }
-    }
-
-    /// The account's name in the ledger.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Contributions => "contributions",
-            Self::Funding => "funding",
-            Self::Pool => "pool",
-            Self::Reserve => "reserve",
-            Self::Overflow => "overflow",
-            Self::Remainder => "remainder",
-            Self::Payouts => "payouts",
-            Self::Skipped => "skipped",
-            Self::Reversals => "reversals",
-            Self::Transfers => "transfers",
-            Self::Voids => "voids",
         }
     }
 

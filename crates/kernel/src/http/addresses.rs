@@ -77,22 +77,13 @@ impl Limits {
     }
 }
 
-/// Why a connection is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
-    /// The address has its limit of connections (setting `http.max_connections_per_address`).
-    TooMany,
-    /// The address continues to send requests after refusals, and no valid key was used from it recently.
-    Flood,
-}
-
-impl Refused {
-    /// Its name in metrics and log lines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TooMany => "too-many-from-address",
-            Self::Flood => "flood-from-address",
-        }
+jackpot_core::names! {
+    /// Why a connection is refused.
+    pub enum Refused {
+        /// The address has its limit of connections (setting `http.max_connections_per_address`).
+        TooMany = "too-many-from-address",
+        /// The address continues to send requests after refusals, and no valid key was used from it recently.
+        Flood = "flood-from-address",
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use jackpot_core::wire::Field;
 pub use jackpot_core::wire::event::{Fields, HISTORY_DIGITS, Unreadable, hex};
 use jackpot_core::{event_fields, event_part};
 use thiserror::Error;
@@ -49,39 +48,15 @@ event_fields! {
     }
 }
 
-/// The effect of a PUT.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// It created the subject.
-    Created,
-    /// The definition is in force at once.
-    Changed,
-    /// The definition is in force with the next take of all. Only a jackpot's.
-    Waits,
-}
-
-impl Mode {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Changed => "changed",
-            Self::Waits => "waits",
-        }
-    }
-}
-
-impl Field for Mode {
-    const TYPE: &'static str = "`created`, `changed` or, of a jackpot, `waits`";
-    const PATTERN: &'static str = "%l+";
-
-    fn read(text: &str) -> Option<Self> {
-        let all = [Self::Created, Self::Changed, Self::Waits];
-        all.into_iter().find(|mode| mode.as_str() == text)
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
+jackpot_core::names! {
+    /// The effect of a PUT.
+    pub enum Mode as "`created`, `changed` or, of a jackpot, `waits`" {
+        /// It created the subject.
+        Created = "created",
+        /// The definition is in force at once.
+        Changed = "changed",
+        /// The definition is in force with the next take of all. Only a jackpot's.
+        Waits = "waits",
     }
 }
 

@@ -44,29 +44,18 @@ pub enum StoreError {
     },
 }
 
-/// How a call ended, for metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// Answered.
-    Ok,
-    /// See [`StoreError::Unavailable`] and [`StoreError::Unconfirmed`].
-    Unavailable,
-    /// See [`StoreError::OutOfMemory`].
-    OutOfMemory,
-    /// See [`StoreError::Script`] and [`StoreError::Protocol`].
-    Refused,
-}
-
-impl Outcome {
-    /// As a label.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Unavailable => "unavailable",
-            Self::OutOfMemory => "out-of-memory",
-            Self::Refused => "refused",
-        }
+jackpot_core::names! {
+    /// How a call ended, for metrics.
+    #[derive(Hash)]
+    pub enum Outcome {
+        /// Answered.
+        Ok = "ok",
+        /// See [`StoreError::Unavailable`] and [`StoreError::Unconfirmed`].
+        Unavailable = "unavailable",
+        /// See [`StoreError::OutOfMemory`].
+        OutOfMemory = "out-of-memory",
+        /// See [`StoreError::Script`] and [`StoreError::Protocol`].
+        Refused = "refused",
     }
 }
 

@@ -23,7 +23,6 @@ mod quiet;
 mod registry;
 mod reply;
 pub mod restore;
-mod status;
 mod tail;
 mod values;
 mod wanted;

@@ -34,31 +34,18 @@ pub struct LedgerView {
     pub stopped: String,
 }
 
-/// Why an instance refuses a subject without an operator's request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// Redis has fewer events than this instance has seen, or than SQL has.
-    Lost,
-    /// Its next event can't be applied, so the ledger can't go on.
-    LedgerStopped,
-    /// Redis and the ledger did not agree.
-    Suspended,
-    /// Too many of its events wait for SQL.
-    Backlog,
-}
-
-impl Reason {
-    pub const ALL: [Self; 4] = [Self::Lost, Self::LedgerStopped, Self::Suspended, Self::Backlog];
-
-    /// Its name in answers and metrics.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::LedgerStopped => "ledger-stopped",
-            Self::Suspended => "suspended",
-            Self::Backlog => "backlog",
-        }
+jackpot_core::names! {
+    /// Why an instance refuses a subject without an operator's request.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Reason {
+        /// Redis has fewer events than this instance has seen, or than SQL has.
+        Lost = "lost",
+        /// Its next event can't be applied, so the ledger can't go on.
+        LedgerStopped = "ledger-stopped",
+        /// Redis and the ledger did not agree.
+        Suspended = "suspended",
+        /// Too many of its events wait for SQL.
+        Backlog = "backlog",
     }
 }
 

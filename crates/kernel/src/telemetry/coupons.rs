@@ -12,69 +12,35 @@ use prometheus_client::registry::Registry;
 
 use super::metrics::{REQUESTS, capped};
 
-/// The result of a request for a coupon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IssueResult {
-    /// A unit was issued.
-    Issued,
-    /// The user had reached the limit.
-    AlreadyIssued,
-    /// The coupon was out of stock.
-    OutOfStock,
-    /// Before the start or after the end.
-    NotOpen,
-    /// It joined the queue; the decision there counts again.
-    Queued,
-    /// A repeated answer.
-    Replayed,
-    /// Refused: unknown, suspended, a used id, or the store does not answer.
-    Refused,
-}
-
-impl IssueResult {
-    const ALL: [Self; 7] = [
-        Self::Issued,
-        Self::AlreadyIssued,
-        Self::OutOfStock,
-        Self::NotOpen,
-        Self::Queued,
-        Self::Replayed,
-        Self::Refused,
-    ];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Issued => "issued",
-            Self::AlreadyIssued => "already-issued",
-            Self::OutOfStock => "out-of-stock",
-            Self::NotOpen => "not-open",
-            Self::Queued => "queued",
-            Self::Replayed => "replayed",
-            Self::Refused => "refused",
-        }
+jackpot_core::names! {
+    /// The result of a request for a coupon.
+    pub enum IssueResult {
+        /// A unit was issued.
+        Issued = "issued",
+        /// The user had reached the limit.
+        AlreadyIssued = "already-issued",
+        /// The coupon was out of stock.
+        OutOfStock = "out-of-stock",
+        /// Before the start or after the end.
+        NotOpen = "not-open",
+        /// It joined the queue; the decision there counts again.
+        Queued = "queued",
+        /// A repeated answer.
+        Replayed = "replayed",
+        /// Refused: unknown, suspended, a used id, or the store does not answer.
+        Refused = "refused",
     }
 }
 
-/// The result of a request to redeem a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RedeemResult {
-    /// A unit was redeemed.
-    Redeemed,
-    /// A repeated answer.
-    Replayed,
-    /// Refused: redeemed before, voided, never issued, or the store does not answer.
-    Refused,
-}
-
-impl RedeemResult {
-    const ALL: [Self; 3] = [Self::Redeemed, Self::Replayed, Self::Refused];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Redeemed => "redeemed",
-            Self::Replayed => "replayed",
-            Self::Refused => "refused",
-        }
+jackpot_core::names! {
+    /// The result of a request to redeem a unit.
+    pub enum RedeemResult {
+        /// A unit was redeemed.
+        Redeemed = "redeemed",
+        /// A repeated answer.
+        Replayed = "replayed",
+        /// Refused: redeemed before, voided, never issued, or the store does not answer.
+        Refused = "refused",
     }
 }
 

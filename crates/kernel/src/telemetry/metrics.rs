@@ -55,35 +55,19 @@ pub enum ClaimResult {
     Retry,
 }
 
-/// The limit that refused a request with 429.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// The rate of a key.
-    Key,
-    /// The rate of an address without a key.
-    Public,
-    /// The rate of an address on `/readyz` and `/metrics`.
-    Probes,
-    /// The rate of an address with wrong keys.
-    FailedKeys,
-    /// Requests in flight of a client of a proxy.
-    InFlight,
-}
-
-impl Limit {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Key, Self::Public, Self::Probes, Self::FailedKeys, Self::InFlight];
-
-    /// Its name in headers and metrics.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Key => "key",
-            Self::Public => "public",
-            Self::Probes => "probes",
-            Self::FailedKeys => "failed-keys",
-            Self::InFlight => "in-flight",
-        }
+jackpot_core::names! {
+    /// The limit that refused a request with 429.
+    pub enum Limit {
+        /// The rate of a key.
+        Key = "key",
+        /// The rate of an address without a key.
+        Public = "public",
+        /// The rate of an address on `/readyz` and `/metrics`.
+        Probes = "probes",
+        /// The rate of an address with wrong keys.
+        FailedKeys = "failed-keys",
+        /// Requests in flight of a client of a proxy.
+        InFlight = "in-flight",
     }
 }
 

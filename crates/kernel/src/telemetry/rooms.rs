@@ -13,29 +13,17 @@ use prometheus_client::registry::Registry;
 
 use super::metrics::{REQUESTS, capped};
 
-/// The result of a join.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JoinResult {
-    /// Admitted at once.
-    Admitted,
-    /// In the queue.
-    Waiting,
-    /// The user had a ticket.
-    Replayed,
-    /// Refused: unknown, suspended, or the store does not answer.
-    Refused,
-}
-
-impl JoinResult {
-    const ALL: [Self; 4] = [Self::Admitted, Self::Waiting, Self::Replayed, Self::Refused];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Admitted => "admitted",
-            Self::Waiting => "waiting",
-            Self::Replayed => "replayed",
-            Self::Refused => "refused",
-        }
+jackpot_core::names! {
+    /// The result of a join.
+    pub enum JoinResult {
+        /// Admitted at once.
+        Admitted = "admitted",
+        /// In the queue.
+        Waiting = "waiting",
+        /// The user had a ticket.
+        Replayed = "replayed",
+        /// Refused: unknown, suspended, or the store does not answer.
+        Refused = "refused",
     }
 }
 

@@ -45,31 +45,13 @@ pub enum StoreError {
     Random(#[from] RandomError),
 }
 
-/// What an operator decided about a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    Running,
-    Paused,
-    /// The target answered 410.
-    Disabled,
-}
-
-impl Status {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Disabled => "disabled",
-        }
-    }
-
-    fn parse(text: &str) -> Self {
-        match text {
-            "paused" => Self::Paused,
-            "disabled" => Self::Disabled,
-            _ => Self::Running,
-        }
+jackpot_core::names! {
+    /// What an operator decided about a subscription.
+    pub enum Status {
+        Running = "running",
+        Paused = "paused",
+        /// The target answered 410.
+        Disabled = "disabled",
     }
 }
 
@@ -684,7 +666,7 @@ fn read(row: &AnyRow) -> Result<Option<Subscription>, sqlx::Error> {
     Ok(Some(Subscription {
         id,
         definition,
-        status: Status::parse(&text("status")?),
+        status: Status::parse(&text("status")?).unwrap_or(Status::Running),
         version: row.try_get("version")?,
         nonce: text("nonce")?,
         secret_id: text("secret_id")?,

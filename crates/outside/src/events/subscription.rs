@@ -35,24 +35,15 @@ pub struct SubscriptionDocument {
     pub from: Begin,
 }
 
-/// Where a subject begins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Begin {
-    /// After the last event that the ledger has of it. A subject that appears later begins with its first event.
-    #[default]
-    Now,
-    /// With its first event.
-    Beginning,
-}
-
-impl Begin {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Now => "now",
-            Self::Beginning => "beginning",
-        }
+jackpot_core::names! {
+    /// Where a subject begins.
+    #[derive(Default, ToSchema)]
+    pub enum Begin {
+        /// After the last event that the ledger has of it. A subject that appears later begins with its first event.
+        #[default]
+        Now = "now",
+        /// With its first event.
+        Beginning = "beginning",
     }
 }
 

@@ -8,20 +8,11 @@ use jackpot_core::ids::Id;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Entry,
-    Issue,
-}
-
-impl Kind {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Entry => "entry",
-            Self::Issue => "issue",
-        }
+jackpot_core::names! {
+    /// What is asked for.
+    pub enum Kind {
+        Entry = "entry",
+        Issue = "issue",
     }
 }
 

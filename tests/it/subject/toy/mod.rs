@@ -46,7 +46,7 @@ pub const REGISTRATION: Registration = Registration {
 /// Its names.
 pub const TOY: KindName = KindName::new("toy", "toys", "toy:");
 
-jackpot::status! {
+jackpot_core::names! {
     /// Whether a toy counts.
     pub enum Status as "`open` or `suspended`" {
         /// It does.

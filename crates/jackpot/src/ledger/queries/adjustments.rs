@@ -54,31 +54,20 @@ pub struct Adjustment {
     pub decided_at: Option<String>,
 }
 
-/// Where an adjustment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AdjustmentState {
-    /// It waits for a second owner, and has changed nothing.
-    Held,
-    /// Made.
-    Done,
-    /// It waited, and is not made any more.
-    Withdrawn,
+jackpot_core::names! {
+    /// Where an adjustment is.
+    #[derive(ToSchema)]
+    pub enum AdjustmentState {
+        /// It waits for a second owner, and has changed nothing.
+        Held = "held",
+        /// Made.
+        Done = "done",
+        /// It waited, and is not made any more.
+        Withdrawn = "withdrawn",
+    }
 }
 
 impl AdjustmentState {
-    const ALL: [Self; 3] = [Self::Held, Self::Done, Self::Withdrawn];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Done => "done",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
     fn read(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }

@@ -34,37 +34,23 @@ pub struct TransferRow {
     pub reason: Option<String>,
 }
 
-/// Where the money of a transfer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TransferState {
-    /// It waits for a second owner, and has moved nothing.
-    Held,
-    /// Given, and not received yet.
-    InTransit,
-    /// Received.
-    Done,
-    /// It waited, and moves nothing any more.
-    Withdrawn,
+jackpot_core::names! {
+    /// Where the money of a transfer is.
+    #[derive(ToSchema)]
+    pub enum TransferState {
+        /// It waits for a second owner, and has moved nothing.
+        Held = "held",
+        /// Given, and not received yet.
+        InTransit = "in-transit",
+        /// Received.
+        Done = "done",
+        /// It waited, and moves nothing any more.
+        Withdrawn = "withdrawn",
+    }
 }
 
 /// The last columns of a transfer that was given.
 const GIVEN: &str = "CASE WHEN done_ms > 0 THEN 'done' ELSE 'in-transit' END AS state, '' AS owner, '' AS reason";
-
-impl TransferState {
-    const ALL: [Self; 4] = [Self::Held, Self::InTransit, Self::Done, Self::Withdrawn];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::InTransit => "in-transit",
-            Self::Done => "done",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-}
 
 /// What one tier gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
