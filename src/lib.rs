@@ -112,8 +112,8 @@ pub use jackpot_coupon as coupon;
 pub use jackpot_jackpot as jackpot;
 pub use jackpot_kernel::{
     background, built, capability, combiner, durable_file, http, keys, ledger, lua_files, master_secret, open_files,
-    operator, random, rate, reply, secret_file, settings, signing, single_flight, sql, stopping, store,
-    subject, telemetry, tls,
+    operator, random, rate, reply, secret_file, settings, signing, single_flight, sql, stopping, store, subject,
+    telemetry, tls,
 };
 pub use jackpot_outside::{broker, events, intake};
 pub use jackpot_pages::{console, public_page};

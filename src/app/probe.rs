@@ -78,7 +78,7 @@ impl Found {
         self.refused.push(RefusedSubject {
             kind: known.kind(),
             id: known.id().clone(),
-            reason: reason.as_str(),
+            reason,
             detail,
         });
         true

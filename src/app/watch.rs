@@ -52,7 +52,7 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
 
 /// Counts refused subjects, and logs each change once.
 pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
-    let mut before: BTreeSet<(KindName, Id, &str)> = BTreeSet::new();
+    let mut before: BTreeSet<(KindName, Id, Reason)> = BTreeSet::new();
     let mut with_status = BTreeSet::new();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -62,9 +62,9 @@ pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
         show_statuses(&metrics, &found.statuses, &mut with_status);
         let refused = found.refused;
         for kind in known.kinds.iter().map(|kind| kind.name()) {
-            for reason in Reason::ALL.map(Reason::as_str) {
+            for reason in Reason::ALL {
                 let of = refused.iter().filter(|one| (one.kind, one.reason) == (kind, reason));
-                metrics.ledger.refused(kind.as_str(), reason, of.count());
+                metrics.ledger.refused(kind.as_str(), reason.as_str(), of.count());
             }
         }
         let mut lines = 0;
@@ -72,7 +72,7 @@ pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
             let is_new = !before.contains(&(one.kind, one.id.clone(), one.reason));
             lines += usize::from(is_new);
             if is_new && lines <= MAX_LINES {
-                warn!(what = one.kind.as_str(), id = %one.id, reason = one.reason, detail = one.detail, "refused from now on");
+                warn!(what = one.kind.as_str(), id = %one.id, reason = one.reason.as_str(), detail = one.detail, "refused from now on");
             }
         }
         let now: BTreeSet<_> = refused
@@ -82,7 +82,7 @@ pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
         for (what, id, reason) in before.difference(&now) {
             lines += 1;
             if lines <= MAX_LINES {
-                info!(what = what.as_str(), %id, reason, "requests are no longer refused for this reason");
+                info!(what = what.as_str(), %id, reason = reason.as_str(), "requests are no longer refused for this reason");
             }
         }
         if lines > MAX_LINES {

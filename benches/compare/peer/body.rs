@@ -115,7 +115,7 @@ pub(super) fn answer(jackpot_id: Id, played: Played) -> Entry {
     let attempts = played.attempts.iter().map(|a| Attempt {
         attempt: a.attempt,
         rank: a.rank,
-        result: a.result,
+        result: a.result.as_str(),
     });
     Entry {
         entry_id: played.entry_id,

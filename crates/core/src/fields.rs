@@ -54,8 +54,10 @@ impl Span {
 
 /// Zeros stand behind a shorter name.
 fn head(name: &str) -> u64 {
-    let bytes = name.as_bytes();
-    (0..8).fold(0, |head, i| head << 8 | u64::from(bytes.get(i).copied().unwrap_or(0)))
+    let mut first = [0; size_of::<u64>()];
+    let length = name.len().min(first.len());
+    first[..length].copy_from_slice(&name.as_bytes()[..length]);
+    u64::from_be_bytes(first)
 }
 
 impl EventFields {
@@ -197,7 +199,7 @@ fn sized(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let mut size = 0;
     for (i, byte) in text[at..].iter().take(MAX_SIZE_DIGITS + 1).enumerate() {
         match byte {
-            b'0'..=b'9' if i < MAX_SIZE_DIGITS => size = size * 10 + usize::from(byte - b'0'),
+            b'0'..=b'9' => size = size * 10 + usize::from(byte - b'0'),
             b':' if i > 0 => {
                 let from = at + i + 1;
                 let to = from + size;

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::de::{Deserializer, Error, Visitor};
@@ -57,6 +58,14 @@ macro_rules! id {
             #[must_use]
             pub fn shared(&self) -> Arc<str> {
                 Arc::clone(&self.0)
+            }
+        }
+
+        impl Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
             }
         }
 

@@ -64,6 +64,8 @@ macro_rules! names {
         }
 
         $(
+            $crate::event_part!($name);
+
             impl $crate::wire::Field for $name {
                 const TYPE: &'static str = $type;
                 const PATTERN: &'static str = $crate::names::pattern(&Self::NAMES);

@@ -1,11 +1,10 @@
 //! A coupon's definition, as operators put it. Pure.
 
+use jackpot_api::coupon::Document;
 use jackpot_core::clock::{parse_rfc3339, rfc3339};
 use jackpot_core::money::MAX_MINOR;
 use jackpot_core::violation::{Violation, check_name};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 /// Most issues that may count for a user at once. Each request reads the whole record of its user.
 pub const MAX_PER_USER: u32 = 100;
@@ -13,39 +12,6 @@ pub const MAX_PER_USER: u32 = 100;
 pub const MAX_STOCK: u64 = MAX_MINOR;
 /// Longest window: ten years.
 pub const MAX_WINDOW_S: u64 = 10 * 366 * 24 * 3_600;
-
-/// A coupon as operators put and read it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = CouponDefinition)]
-pub struct Document {
-    /// A name for people, 1 to 200 characters.
-    #[schema(example = "A free coffee", min_length = 1, max_length = 200)]
-    pub name: String,
-    /// Most units outstanding at once, 0 to 2^53-1. It cannot go below the number of outstanding units.
-    #[schema(example = 100, maximum = 9_007_199_254_740_991_u64)]
-    pub stock: u64,
-    /// Most units that count for a user, 1 to 100.
-    #[serde(default = "one")]
-    #[schema(default = 1, minimum = 1, maximum = 100)]
-    pub per_user: u32,
-    /// Seconds for which a unit counts for its user, 1 to ten years; null: for ever.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 316_224_000, example = json!(null))]
-    pub per_user_window_s: Option<u64>,
-    /// Nothing is issued before this time (RFC 3339); null: from now on.
-    #[serde(default)]
-    #[schema(format = "date-time", example = "2026-12-01T00:00:00.000Z")]
-    pub starts_at: Option<String>,
-    /// Nothing is issued from this time on (RFC 3339), which is after `starts_at`; null: it does not end.
-    #[serde(default)]
-    #[schema(format = "date-time", example = "2027-01-01T00:00:00.000Z")]
-    pub ends_at: Option<String>,
-}
-
-fn one() -> u32 {
-    1
-}
 
 /// A checked document, with its times parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use redis::Cmd;
 
 use super::asking::Asking;
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
-use super::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::combiner::Queues;
 use jackpot_kernel::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
 use jackpot_kernel::store::{Script, Store};

@@ -27,5 +27,4 @@ mod redeem;
 pub mod redemption;
 pub mod scripts;
 mod serving;
-pub mod status;
 mod turns;

@@ -14,7 +14,7 @@ use super::scripts::{
     self, DeadPage, Define, DefineRefusal, Defined, Redriven, Refusal, Retired, ScriptError, SetStatus, Snapshot,
     StatusSet, Voided, Wanted,
 };
-use super::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::subject::Stamp;
 use jackpot_kernel::subject::engine::{self, Defines, Put};
@@ -72,7 +72,7 @@ impl Coupons {
             Voided::Done(answer) => Ok(request(request_id.to_owned(), answer)?),
             Voided::NotIssued(answer) => Err(CouponError::NotIssued {
                 request_id: request_id.to_owned(),
-                state: answer.record.map_err(ScriptError::from)?.state.as_str(),
+                state: answer.record.map_err(ScriptError::from)?.state.name().as_str(),
             }),
             Voided::Redeemed => Err(CouponError::Redeemed(request_id.to_owned())),
             Voided::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),

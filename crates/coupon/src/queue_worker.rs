@@ -21,7 +21,7 @@ use super::coupons::Coupons;
 use super::error::CouponError;
 use super::scripts::{Retired, ScriptError};
 use super::serving::{Serving, ServingSlot, Turn};
-use super::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::random::{self, RandomError};
 use jackpot_kernel::settings;
 use jackpot_kernel::single_flight::Read;

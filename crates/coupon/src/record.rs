@@ -1,5 +1,6 @@
 //! Redis' record of a request. Lua reads and writes it by `read_request` and `write_request`, which are made from it. Pure.
 
+use jackpot_api::coupon::RequestState;
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 
@@ -133,18 +134,18 @@ impl State {
         }
     }
 
-    /// Its name in answers.
+    /// What came of the request, as answers name it.
     #[must_use]
-    pub fn as_str(&self) -> &'static str {
+    pub fn name(&self) -> RequestState {
         match self {
-            Self::Issued(_) | Self::Redeemed(..) => "issued",
-            Self::Voided(..) => "voided",
-            Self::AlreadyIssued { .. } => "already-issued",
-            Self::OutOfStock { .. } => "out-of-stock",
-            Self::NotOpen { .. } => "not-open",
-            Self::Closed { .. } => "coupon-closed",
-            Self::Queued { .. } => "queued",
-            Self::Dead { .. } => "dead",
+            Self::Issued(_) | Self::Redeemed(..) => RequestState::Issued,
+            Self::Voided(..) => RequestState::Voided,
+            Self::AlreadyIssued { .. } => RequestState::AlreadyIssued,
+            Self::OutOfStock { .. } => RequestState::OutOfStock,
+            Self::NotOpen { .. } => RequestState::NotOpen,
+            Self::Closed { .. } => RequestState::CouponClosed,
+            Self::Queued { .. } => RequestState::Queued,
+            Self::Dead { .. } => RequestState::Dead,
         }
     }
 }

@@ -51,7 +51,7 @@ impl Coupons {
                 Redeemed::Reused => return Err(reused(wish)),
                 Redeemed::Before => return Err(CouponError::Redeemed(wish.request_id.clone())),
                 Redeemed::NotIssued(answer) => {
-                    let state = answer.record.map_err(ScriptError::from)?.state.as_str();
+                    let state = answer.record.map_err(ScriptError::from)?.state.name().as_str();
                     let request_id = wish.request_id.clone();
                     return Err(CouponError::NotIssued { request_id, state });
                 }

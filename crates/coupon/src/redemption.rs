@@ -2,11 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jackpot_api::coupon::Redeemed;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::text::Text;
 use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::record::Redemption;
 
@@ -45,20 +45,6 @@ impl Field for Reference {
     fn write(&self, out: &mut String) {
         URL_SAFE_NO_PAD.encode_string(self.as_str(), out);
     }
-}
-
-/// The use of a unit, as answers, lists and events show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Redeemed {
-    /// The caller's id of the redemption.
-    #[schema(example = "till-7-0001")]
-    pub redemption_id: String,
-    /// The caller's text about it.
-    #[schema(example = "receipt 8812")]
-    pub reference: String,
-    /// RFC 3339.
-    #[schema(example = "2026-11-21T06:00:00.123Z")]
-    pub at: String,
 }
 
 impl From<&Redemption> for Redeemed {

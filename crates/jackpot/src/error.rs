@@ -15,7 +15,7 @@ use jackpot_room::door::DoorError;
 use super::leaving::LeavingError;
 use super::scripts::ScriptError;
 use super::settlement::SettlementError;
-use super::view::Status;
+use jackpot_api::jackpot::Status;
 
 /// Why a request of a client or operator failed.
 #[derive(Debug, Error)]

@@ -13,7 +13,7 @@ use super::error::PlayError;
 use super::named::{Named, NamedError};
 use super::operate::Operate;
 use super::scripts::{ScriptError, Wanted};
-use super::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::subject::MaybeScript;
 

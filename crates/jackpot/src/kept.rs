@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Pinned};
+use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, EndedBy, Pinned};
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Sent};
 use jackpot_core::wire::OrDash;
@@ -129,7 +129,7 @@ pub struct KeptCycle {
     /// Event that ended it, 0 while it is open.
     pub ended_n: u64,
     /// When it ended, ms, and by what.
-    pub ended: Option<(i64, String)>,
+    pub ended: Option<(i64, EndedBy)>,
     /// Its seed, if it is published.
     pub seed: Option<CycleSeed>,
 }
@@ -166,6 +166,11 @@ pub async fn has_cycle(sql: &Sql, jackpot: &Id, tier: &Id, cycle: u64) -> Result
     Ok(sql.reading(select).await?.is_some())
 }
 
+fn ended_by(row: &AnyRow) -> Result<EndedBy, sqlx::Error> {
+    let text: String = row.try_get("ended_by")?;
+    EndedBy::parse(&text).ok_or_else(|| sqlx::Error::Decode(format!("a cycle ended by '{text}'").into()))
+}
+
 fn kept_cycle(row: &AnyRow) -> Result<KeptCycle, sqlx::Error> {
     let tier: String = row.try_get("tier")?;
     let number = |name: &str| Ok::<_, sqlx::Error>(row.try_get::<Option<i64>, _>(name)?.map(i64::unsigned_abs));
@@ -189,7 +194,11 @@ fn kept_cycle(row: &AnyRow) -> Result<KeptCycle, sqlx::Error> {
         version: number("version")?,
         began_n: row.try_get::<i64, _>("began_n")?.unsigned_abs(),
         ended_n: row.try_get::<i64, _>("ended_n")?.unsigned_abs(),
-        ended: (ended_ms != 0).then_some((ended_ms, row.try_get("ended_by")?)),
+        ended: if ended_ms == 0 {
+            None
+        } else {
+            Some((ended_ms, ended_by(row)?))
+        },
         seed: CycleSeed::published(&seed),
     })
 }

@@ -1,6 +1,7 @@
 //! Money that operators take out of a jackpot, where it needs two owners: adjustments that wait, their approval, and the
 //! end of what waits (docs/decisions/0065). Transfers that wait are in `transfer`.
 
+use jackpot_api::ledger::AdjustmentState;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
 use jackpot_core::jackpot::leaving::Leaving;
@@ -10,7 +11,6 @@ use tokio::time::Instant;
 use tracing::info;
 
 use super::error::PlayError;
-use super::ledger::queries::adjustments::AdjustmentState;
 use super::operate::Operate;
 use super::scripts::{self, Adjusted, Approves, Withdrawn};
 use super::settlement::{SettlementError, WAIT, wait};

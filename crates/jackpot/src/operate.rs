@@ -25,7 +25,8 @@ use super::scripts::{
     StatusSet, Wanted,
 };
 use super::settlement::wait;
-use super::view::{Status, View, Views};
+use super::view::{View, Views};
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::subject::engine::{self, Defines, Put, Tries};
 use jackpot_kernel::subject::{Stamp, Subject};
 

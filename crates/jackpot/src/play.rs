@@ -24,7 +24,8 @@ use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::operate::Operate;
 use super::scripts::{self, EnterEntry, Found, Refusal, ScriptError};
-use super::view::{Status, View, Views};
+use super::view::{View, Views};
+use jackpot_api::jackpot::Status;
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
 /// between, so even two are rare.

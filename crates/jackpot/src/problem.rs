@@ -9,7 +9,7 @@ use crate::leaving::LeavingError;
 use crate::named::NamedError;
 use crate::scripts::ScriptError;
 use crate::settlement::SettlementError;
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::ledger::reconcile::now::NotClean;

@@ -9,14 +9,13 @@ use jackpot_kernel::sql::Sql;
 use jackpot_kernel::store::Store;
 
 use futures_util::future::BoxFuture;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
-use jackpot_core::jackpot::document::{Document, PutStatus};
+use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::secret::Secrets;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::cycling::Cycling;
 use super::error::PlayError;
@@ -27,36 +26,9 @@ use super::scripts::{ScriptError, Snapshot};
 use jackpot_kernel::subject::emergency::{Decision, Obedience, Obeys, Starting};
 use jackpot_kernel::subject::engine::{Engine, MAX_STALE};
 
-jackpot_core::names! {
-    /// Whether a jackpot takes entries.
-    pub enum Status as "`open`, `paused`, `suspended` or `closed`" {
-        /// It does.
-        Open = "open",
-        /// An operator stopped it.
-        Paused = "paused",
-        /// The service stopped it, because its books do not agree.
-        Suspended = "suspended",
-        /// Closed for good.
-        Closed = "closed",
-    }
-}
-
-impl From<PutStatus> for Status {
-    fn from(status: PutStatus) -> Self {
-        match status {
-            PutStatus::Open => Self::Open,
-            PutStatus::Paused => Self::Paused,
-            PutStatus::Suspended => Self::Suspended,
-            PutStatus::Closed => Self::Closed,
-        }
-    }
-}
-
 /// The money of a tier, in minor units unless named otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = MeterBody)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meter {
-    #[schema(value_type = String, example = "grand")]
     pub tier: Id,
     /// The pool from which winners are paid.
     pub pool: u64,
@@ -69,7 +41,6 @@ pub struct Meter {
     /// Whole units of the exact sum of contributions.
     pub contributed: u64,
     /// Its millionths.
-    #[serde(skip)]
     pub contributed_micro: u64,
     /// Paid in minus taken out by operators.
     pub funded: i64,
@@ -80,28 +51,22 @@ pub struct Meter {
     /// Given back for cancelled rounds: whole units of the exact sum.
     pub reversed: u64,
     /// Its millionths.
-    #[serde(skip)]
     pub reversed_micro: u64,
     /// Came from other jackpots: whole units of the exact sum.
     pub transferred_in: u64,
     /// Its millionths.
-    #[serde(skip)]
     pub transferred_in_micro: u64,
     /// Went to other jackpots: whole units of the exact sum.
     pub transferred_out: u64,
     /// Its millionths.
-    #[serde(skip)]
     pub transferred_out_micro: u64,
     /// Payouts that were taken back: they are in the overflow again.
     pub voided: u64,
     /// Room for transfers that are to come.
-    #[serde(skip)]
     pub expected: u64,
     /// What Redis has as `funded`: also what transfers brought or will bring, and payouts that were taken back.
-    #[serde(skip)]
     pub funded_in_redis: i64,
     /// Millionths beside `funded`, of what reversals could not take out of the tier.
-    #[serde(skip)]
     pub funded_micro: u64,
 }
 

@@ -1,10 +1,9 @@
 //! A room's definition, as operators put it. Pure.
 
+use jackpot_api::room::Document;
 use jackpot_core::clock::{parse_rfc3339, rfc3339};
 use jackpot_core::violation::{Violation, check_new_name};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 use super::return_to::{Origin, ReturnTo};
 
@@ -19,46 +18,6 @@ pub const MAX_ADMISSIONS_PER_MINUTE: u64 = 1_000_000;
 
 /// Most origins that a room lists, because the definition is read whole.
 pub const MAX_RETURN_ORIGINS: usize = 100;
-
-/// A room as operators put and read it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = RoomDefinition)]
-pub struct Document {
-    /// Most sessions at once, 0 to 1,000,000. A lower value ends no session: nobody is admitted until enough have
-    /// ended.
-    #[schema(example = 1000, maximum = 1_000_000)]
-    pub capacity: u64,
-    /// Length of a session in seconds, from admission or renewal to the next whole second, 1 to 86,400.
-    #[schema(example = 300, minimum = 1, maximum = 86_400)]
-    pub session_s: u64,
-    /// Seconds after which the place of a silent waiting user is lost, 1 to 86,400.
-    #[schema(example = 60, minimum = 1, maximum = 86_400)]
-    pub waiting_timeout_s: u64,
-    /// Most admissions in any 60 s, 1 to 1,000,000; null: no limit but the capacity.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 1_000_000, example = json!(null))]
-    pub admissions_per_minute: Option<u64>,
-    /// Opening time (RFC 3339): nobody is admitted before it, and users who join before it are ordered at random; null:
-    /// it is open. It can be moved until it is reached. Then it can stay or become null.
-    #[serde(default)]
-    #[schema(format = "date-time", example = json!(null))]
-    pub opens_at: Option<String>,
-    /// A name for people, 1 to 200 characters, shown on the waiting page; null: none.
-    #[serde(default)]
-    #[schema(example = "The spring lobby", min_length = 1, max_length = 200)]
-    pub name: Option<String>,
-    /// Target of the waiting page's link back: an absolute https URL like `return_to` of a join token; null: no link.
-    /// It needs no entry in `return_origins`.
-    #[serde(default)]
-    #[schema(format = "uri", max_length = 2_000, example = "https://shop.example/")]
-    pub back: Option<String>,
-    /// Origins to which the waiting page may send users with their pass, `scheme://host` or `scheme://host:port`. At
-    /// most 100; https, or http for localhost and 127.0.0.1. Empty: the page sends nobody, and no join token is made.
-    #[serde(default)]
-    #[schema(max_items = 100, example = json!(["https://shop.example"]))]
-    pub return_origins: Vec<String>,
-}
 
 /// A checked document, with its time and its link parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use redis::Cmd;
 use serde::{Deserialize, Serialize};
 
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
-use super::status::Status;
 use super::ticket::OrderSeed;
 use super::visiting::Visiting;
+use jackpot_api::room::Status;
 use jackpot_kernel::combiner::Queues;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};

@@ -31,7 +31,6 @@ mod revocations;
 pub mod rooms;
 pub mod scripts;
 mod silent;
-pub mod status;
 pub mod ticket;
 pub mod tokens;
 mod visiting;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::types::FluentNumber;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use jackpot_core::ids::Id;
 use unic_langid::LanguageIdentifier;
 
 use crate::money::grouped;
@@ -144,6 +145,18 @@ impl<'a> From<&'a String> for Value<'a> {
 impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
         Self(FluentValue::String(Cow::Owned(text)))
+    }
+}
+
+impl<'a> From<&'a Id> for Value<'a> {
+    fn from(id: &'a Id) -> Self {
+        id.as_str().into()
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(count: u32) -> Self {
+        u64::from(count).into()
     }
 }
 

@@ -16,8 +16,8 @@ use super::once::may_open_after_restore;
 use super::report::{Place, Report};
 use super::tiers::Pinned;
 use crate::jackpot::ledger::event::{Event, Kind};
-use crate::jackpot::view::Status;
 use crate::proof::format::CycleLine;
+use jackpot_api::jackpot::Status;
 
 /// A deadline of the day is at least so many seconds after the begin.
 const LEAST_OF_DAY_S: i64 = 60;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jackpot::coupon::scripts::{self, Defined, ScriptError, Wanted};
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -10,9 +10,9 @@ use jackpot::coupon::scripts::{
     self, Answer, Ask, AskReply, Asked, Define, Defined, FromLedger, Looked, Mode, Redeem, Redeemed, Redriven,
     ScriptError, Serve, Served, SetStatus, Snapshot, StatusSet, Taken, Voided, Wanted,
 };
-use jackpot::coupon::status::Status;
 use jackpot::store::Store;
 use jackpot::store::keys::{CouponKeys, StreamKeys};
+use jackpot_api::coupon::Status;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};

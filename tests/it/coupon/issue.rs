@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Ask, AskReply, Refusal, ScriptError};
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 
 const MAX_TRIES: u32 = 3;
 

@@ -4,9 +4,9 @@ use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;
 use jackpot::coupon::queue_worker::QueueWorker;
 use jackpot::coupon::scripts::Mode;
-use jackpot::coupon::status::Status;
 use jackpot::settings;
 use jackpot::stopping::Stopping;
+use jackpot_api::coupon::Status;
 use serde_json::json;
 
 use crate::coupon::instance::{Instance, id};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jackpot::coupon::metadata::Asker;
 use jackpot::coupon::record::{Record, State};
 use jackpot::coupon::scripts::{self, Ask, AskReply, Defined, Mode, Redeemed, Served, StatusSet};
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::Field;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! `lua/coupon/lookup.lua`, `view.lua`, `dead.lua`, `status.lua` and `checkpoint.lua` on a real Redis.
 
 use jackpot::coupon::scripts::{self, Redeemed, ScriptError, SetStatus, StatusSet};
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use jackpot::coupon::scripts::{Part, RestoredState, ScriptError, restore_end};
-use jackpot::coupon::status::Status;
 use jackpot::operator::Operator;
 use jackpot::subject::restore::{RestoreBegun, RestoreEnded, restore_begin, restore_records};
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

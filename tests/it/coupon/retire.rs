@@ -3,7 +3,7 @@
 use jackpot::coupon::scripts::{
     self, AskReply, DefineRefusal, Defined, Redriven, Refusal, Retired, Served, StatusSet, Voided,
 };
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

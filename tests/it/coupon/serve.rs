@@ -2,7 +2,7 @@
 
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Refusal, ScriptError, Serve, Served, Taken};
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

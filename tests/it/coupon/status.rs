@@ -2,7 +2,7 @@
 
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, AskReply, Refusal, Served, StatusSet, Voided};
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -24,7 +24,7 @@ async fn what_is_not_ready_is_named() {
         vec![RefusedSubject {
             kind: JACKPOT,
             id: Id::parse("spring").unwrap(),
-            reason: "lost",
+            reason: jackpot::subject::Reason::Lost,
             detail: "a test".to_owned(),
         }]
     };

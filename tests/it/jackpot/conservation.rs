@@ -3,21 +3,21 @@
 
 mod steps;
 
+use jackpot_api::ledger::AdjustmentState;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::event::leaves;
-use jackpot::jackpot::ledger::queries::adjustments::AdjustmentState;
 use jackpot::jackpot::reverse::{ReversalWish, Round as Found};
 use jackpot::jackpot::scripts::{
     Adjust, Adjusted, Approves, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, Withdrawn,
     approve_adjustment, enter_despite, settle, withdraw,
 };
 use jackpot::jackpot::transfer::Transfer;
-use jackpot::jackpot::view::Status;
 use jackpot::operator::Operator;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
 use jackpot_core::jackpot::leaving::Leaving;

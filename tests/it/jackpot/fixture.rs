@@ -13,9 +13,10 @@ use jackpot::jackpot::scripts::{
     self, Define, Defined, Drawn, EnterEntry, Entered, EntryReply, Fence, Finished, NewJackpot, ScriptError, Snapshot,
     Wanted,
 };
-use jackpot::jackpot::view::{Status, View, Views};
+use jackpot::jackpot::view::{View, Views};
 use jackpot::store::Store;
 use jackpot::store::keys::{JackpotKeys, StreamKeys};
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{Cycles, Preparing, rules_text};
 use jackpot_core::jackpot::definition::Definition;

@@ -3,9 +3,9 @@
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::Adjust;
-use jackpot::jackpot::view::Status;
 use jackpot::proof::verify::Place;
 use jackpot::subject::emergency::{Obedience, Obeys as _};
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, Cycles};
 use jackpot_core::jackpot::record::State;

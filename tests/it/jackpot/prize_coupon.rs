@@ -5,11 +5,11 @@ use std::sync::Arc;
 use jackpot::coupon::coupons::{Coupons, DrawAnswer};
 use jackpot::coupon::definition::Definition;
 use jackpot::coupon::scripts as coupon_scripts;
-use jackpot::coupon::status::Status as CouponStatus;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::play::{By, Play, Played};
 use jackpot::store::keys::CouponKeys;
 use jackpot::subject::Wanted;
+use jackpot_api::coupon::Status as CouponStatus;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, State};
 use jackpot_core::mark::Mark;
@@ -78,7 +78,7 @@ async fn enter(fixture: &JackpotFixture, play: &Play, entry: &str) -> Result<Pla
 }
 
 fn results(played: &Played) -> Vec<&'static str> {
-    played.attempts.iter().map(|attempt| attempt.result).collect()
+    played.attempts.iter().map(|attempt| attempt.result.as_str()).collect()
 }
 
 fn unit(state: &State) -> Option<&CouponUnit> {

@@ -3,8 +3,8 @@
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::reverse::{ReversalWish, Round};
 use jackpot::jackpot::scripts::{Adjust, EnterEntry, lookup};
-use jackpot::jackpot::view::Status;
 use jackpot::proof::verify::Place;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;

@@ -3,7 +3,7 @@
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::scripts::{self, ScriptError};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! `lua/jackpot/claim.lua` and `finish.lua` on a real Redis.
 
 use jackpot::jackpot::scripts::{Finished, Rotate, Rotated};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use jackpot::jackpot::ledger::event::{ClaimResult, Kind};
 use jackpot::jackpot::scripts::{self, Finished, Granted, ScriptError};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
 use serde_json::json;

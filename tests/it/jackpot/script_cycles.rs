@@ -3,8 +3,8 @@
 
 use jackpot::jackpot::scripts::LUA;
 use jackpot::jackpot::scripts::{self, Fence, Give, Granted, Rotate, ScriptError, SetStatus};
-use jackpot::jackpot::view::Status;
 use jackpot::store::Script;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Reason;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{Define, Defined, Fence, NewJackpot, Rotated, ScriptError, Wanted};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use serde_json::json;
 

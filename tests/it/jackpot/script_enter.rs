@@ -1,7 +1,7 @@
 //! `lua/jackpot/enter.lua` on a real Redis.
 
 use jackpot::jackpot::scripts::{Entered, EntryReply, Refusal, Rotate, ScriptError};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
 use jackpot::jackpot::scripts::{self, BatchCall, BatchReply, Refusal, ScriptError};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::mark::Mark;

@@ -2,7 +2,7 @@
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{Adjust, Rotate, Rotated, ScriptError, Wanted};
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::{MAX_MINOR, Minor};

@@ -8,10 +8,10 @@ use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
-use jackpot::jackpot::view::Status;
 use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{Cycles, GAP, Preparing, Renews};
 use jackpot_core::jackpot::epoch::{Epoch, Opening};

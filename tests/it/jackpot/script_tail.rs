@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::ledger::event::Event;
-use jackpot::jackpot::view::Status;
 use jackpot::subject::{self, ScriptError, Tail, TailWish};
+use jackpot_api::jackpot::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

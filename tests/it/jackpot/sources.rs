@@ -8,9 +8,9 @@ use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::jackpot::play::{By, Played};
 use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply};
-use jackpot::jackpot::view::Status;
 use jackpot::ledger::queries::Between;
 use jackpot::proof::verify::Place;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::{Sent, State};
@@ -72,7 +72,11 @@ async fn enter(fixture: &JackpotFixture, entry_id: &str, sent: Sent) -> Result<P
 }
 
 fn results(played: &Played) -> Vec<(u32, &'static str)> {
-    played.attempts.iter().map(|one| (one.rank, one.result)).collect()
+    played
+        .attempts
+        .iter()
+        .map(|one| (one.rank, one.result.as_str()))
+        .collect()
 }
 
 #[tokio::test]
@@ -300,7 +304,8 @@ async fn listed_by(queries: &Queries, jackpot: &Id, source: &str, entries: i64, 
         }
     }
     assert_eq!(rows, expected, "{source}");
-    assert_eq!(rows.iter().map(|row| row.receipt.amount).sum::<i64>(), won);
+    let paid = rows.iter().map(|row| row.receipt.amount.get()).sum::<u64>();
+    assert_eq!(i64::try_from(paid).expect("small"), won);
     assert_eq!(i64::try_from(rows.len()).expect("small"), times);
 
     let of_source = EntryFilters {

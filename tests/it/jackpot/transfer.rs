@@ -7,8 +7,9 @@ use jackpot::jackpot::scripts::{
     Adjust, Expect, Expected, Give, Given, Holds, Incoming, Received, Released, ScriptError, transfer_expect,
     transfer_give, transfer_receive, transfer_release,
 };
-use jackpot::jackpot::view::{Meter, Status};
+use jackpot::jackpot::view::Meter;
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
+use jackpot_api::jackpot::Status;
 use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::transfer::{self, Part};

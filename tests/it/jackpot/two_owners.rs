@@ -1,13 +1,13 @@
 //! Money that leaves a jackpot needs two owners: what waits, what small steps add up to, and what `verify` finds.
 
-use jackpot::jackpot::ledger::queries::adjustments::AdjustmentState;
 use jackpot::jackpot::scripts::{
     Adjust, Adjusted, Approves, Expect, Expected, Give, Given, Holds, Withdrawn, adjust, approve_adjustment,
     transfer_expect, transfer_give, withdraw,
 };
-use jackpot::jackpot::view::Status;
 use jackpot::operator::Operator;
 use jackpot::proof::verify::Place;
+use jackpot_api::jackpot::Status;
+use jackpot_api::ledger::AdjustmentState;
 use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::leaving::Leaving;

@@ -1,9 +1,9 @@
 //! An event that cannot be applied stops its stream, loudly, and no other one.
 
 use jackpot::jackpot::scripts::Refusal;
-use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::Replace;
 use jackpot::subject::Reason;
+use jackpot_api::jackpot::Status;
 use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, entry, operator};

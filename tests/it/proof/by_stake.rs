@@ -46,7 +46,7 @@ async fn entries_and_batches_are_drawn_by_their_stakes() {
             .expect("played");
         assert_eq!(played.attempts[0].rank, rank, "{entry_id} of stake {stake}");
         assert!(rank > 0 || stake < Minor::try_from(20).expect("in range"));
-        results.extend(played.attempts.iter().map(|attempt| attempt.result));
+        results.extend(played.attempts.iter().map(|attempt| attempt.result.as_str()));
     }
     assert_eq!(results, BTreeSet::from(["none", "paid", "retry"]));
 

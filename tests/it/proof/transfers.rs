@@ -1,7 +1,7 @@
 //! Transfers in an export: the verifier recomputes what a jackpot gave, and where the other one put it.
 
-use jackpot::jackpot::view::Status;
 use jackpot::proof::verify::Place;
+use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::wire::Field as _;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jackpot::room::status::Status;
+use jackpot_api::room::Status;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

@@ -8,11 +8,11 @@ use jackpot::room::scripts::{
     self, CollectedPage, Define, Defined, End, Place, Revoked, ScriptError, Seen, SetStatus, Snapshot, Visit,
     VisitReply, Visited, Wanted,
 };
-use jackpot::room::status::Status;
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot::store::Store;
 use jackpot::store::keys::{RoomKeys, StreamKeys};
 use jackpot::subject::Subject;
+use jackpot_api::room::Status;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;

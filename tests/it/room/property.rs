@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use jackpot::room::record::{End, Record};
 use jackpot::room::scripts::{Counts, DefineRefusal, Defined, Place, Seen, Visit, VisitReply};
-use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
+use jackpot_api::room::Status;
 use jackpot_core::clock::rfc3339;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -1,7 +1,7 @@
 //! `lua/room/define.lua`, `view.lua`, `status.lua` and `checkpoint.lua` on a real Redis.
 
 use jackpot::room::scripts::{self, DefineRefusal, Defined, ScriptError, Wanted};
-use jackpot::room::status::Status;
+use jackpot_api::room::Status;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::mark::Mark;
 use serde_json::json;

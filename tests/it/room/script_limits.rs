@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jackpot::room::scripts::{self, End, MAX_VISITS, ScriptError, Visit, VisitReply};
-use jackpot::room::status::Status;
 use jackpot::store::StoreError;
+use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use jackpot::operator::Operator;
 use jackpot::room::known::OrderOf;
 use jackpot::room::scripts::{self, End, RestoredState, ScriptError, Visit};
-use jackpot::room::status::Status;
 use jackpot::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
+use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

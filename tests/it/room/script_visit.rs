@@ -1,8 +1,8 @@
 //! `lua/room/visit.lua` on a real Redis: users come, wait, come in and go.
 
 use jackpot::room::scripts::{End, Place, Visit, VisitReply};
-use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
+use jackpot_api::room::Status;
 use jackpot_core::ids::PersonId;
 use serde_json::json;
 

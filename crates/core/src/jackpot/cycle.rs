@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use hmac::Mac;
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use super::definition::Definition;
 use super::document::Tier;
@@ -182,6 +183,7 @@ impl WordPart for Pinned {
 
 names! {
     /// What ended a cycle.
+    #[derive(ToSchema)]
     pub enum EndedBy {
         /// A hit by the rule.
         MustHit = "must-hit",

@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use utoipa::ToSchema;
+
 use super::added::{Added, Adds, AmountRow, Amounts, OfStake, Run};
 use super::ranks::Ranks;
 use crate::ids::{ClientSeed, Id, PersonId};
@@ -215,6 +217,7 @@ impl State {
 
 names! {
     /// What was due when an entry hit.
+    #[derive(ToSchema)]
     pub enum HitBy as "`amount` or `time`" {
         /// The pool's amount.
         Amount = "amount",

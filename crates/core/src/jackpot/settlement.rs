@@ -139,7 +139,7 @@ names! {
     }
 }
 
-event_part!(Hold, State, Step, Ended);
+event_part!(Hold);
 
 /// An attempt to settle a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]

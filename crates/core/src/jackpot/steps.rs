@@ -1,24 +1,60 @@
 //! The draws of an entry until now, and its next step: a pure function of its record, its definition and its epoch's
 //! seed. Every step of `play` and of recovery is decided here.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::ids::Id;
+use crate::names;
 
 use super::definition::Definition;
 use super::draw::EpochSeed;
 use super::ranks::Ranks;
-use super::record::{Record, Sent, State};
+use super::record::{Reason, Record, Sent, State};
 
-/// One attempt of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One draw of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = AttemptBody)]
 pub struct Attempt {
     /// From 0.
     pub attempt: u32,
-    /// The rank that it drew; 0 for nothing.
+    /// 0 for nothing.
     pub rank: u32,
-    /// `paid`, `issued`, `none`, or why it was refused.
-    pub result: &'static str,
+    #[schema(example = "paid")]
+    pub result: AttemptResult,
+}
+
+names! {
+    /// What came of a draw.
+    #[derive(ToSchema)]
+    pub enum AttemptResult {
+        /// The prize was paid.
+        Paid = "paid",
+        /// A unit of the coupon was issued.
+        Issued = "issued",
+        /// It drew nothing.
+        None = "none",
+        /// The pool held too little.
+        Retry = "retry",
+        /// The coupon was out of stock.
+        OutOfStock = "out-of-stock",
+        /// The player had reached the coupon's limit.
+        AlreadyIssued = "already-issued",
+        /// The coupon was not open.
+        NotOpen = "not-open",
+    }
+}
+
+impl From<Reason> for AttemptResult {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::Retry => Self::Retry,
+            Reason::OutOfStock => Self::OutOfStock,
+            Reason::AlreadyIssued => Self::AlreadyIssued,
+            Reason::NotOpen => Self::NotOpen,
+        }
+    }
 }
 
 /// The next step of an entry.
@@ -100,7 +136,7 @@ pub fn next_step_after(
             attempts.push(Attempt {
                 attempt,
                 rank,
-                result: refusal.reason.as_str(),
+                result: refusal.reason.into(),
             });
             continue;
         }
@@ -116,9 +152,9 @@ pub fn next_step_after(
                     None => Step::Claim { attempt, rank },
                 });
             }
-            (State::Lost | State::Ended { .. }, 0) => "none",
-            (State::Paid { payout, .. }, _) if payout.rank == rank => "paid",
-            (State::Issued { unit, .. }, _) if unit.rank == rank => "issued",
+            (State::Lost | State::Ended { .. }, 0) => AttemptResult::None,
+            (State::Paid { payout, .. }, _) if payout.rank == rank => AttemptResult::Paid,
+            (State::Issued { unit, .. }, _) if unit.rank == rank => AttemptResult::Issued,
             _ => return Err(Contradiction { attempt, rank }),
         };
         attempts.push(Attempt { attempt, rank, result });
@@ -172,7 +208,7 @@ mod tests {
         let retry = |attempt| Attempt {
             attempt,
             rank: 1,
-            result: "retry",
+            result: AttemptResult::Retry,
         };
         assert_eq!(attempts, [retry(0), retry(1), retry(2)]);
     }
@@ -192,7 +228,10 @@ mod tests {
             )
         };
         let attempt = |attempt, rank, result| Attempt { attempt, rank, result };
-        assert_eq!(step("1 1 1 f 1+1", "0"), Ok(Step::Answer(vec![attempt(0, 0, "none")])));
+        assert_eq!(
+            step("1 1 1 f 1+1", "0"),
+            Ok(Step::Answer(vec![attempt(0, 0, AttemptResult::None)]))
+        );
         assert_eq!(
             step("1 1 1 f 1+1 p 1r 5 p 1 * slot 1,2", "1,2"),
             Ok(Step::Claim { attempt: 1, rank: 2 })
@@ -203,11 +242,14 @@ mod tests {
         }
         assert_eq!(
             step("1 1 1 f 1+1 n 1r", "1"),
-            Ok(Step::Answer(vec![attempt(0, 1, "retry")]))
+            Ok(Step::Answer(vec![attempt(0, 1, AttemptResult::Retry)]))
         );
         assert_eq!(
             step("1 1 1 f 1+1 n 1r", "1,0"),
-            Ok(Step::Answer(vec![attempt(0, 1, "retry"), attempt(1, 0, "none")]))
+            Ok(Step::Answer(vec![
+                attempt(0, 1, AttemptResult::Retry),
+                attempt(1, 0, AttemptResult::None)
+            ]))
         );
         assert!(step("1 1 1 f 1+1 w - 3 t 5 1 00aa", "1,2").is_err());
     }

@@ -6,28 +6,27 @@ use std::time::Duration;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, rt};
+use jackpot_api::coupon::{BulkLine, LineAnswer, LineResult};
 use jackpot_core::ids::Id;
-use serde::Serialize;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 use tokio::time::{Instant, timeout_at};
-use utoipa::ToSchema;
 
 use super::Api;
 use super::answers::{self, Answers, Gone};
-use super::body::IssueBody;
+use super::body::issue_body;
 use super::issues::IssueWish;
 use super::lines::{Lines, Next};
 use super::pace::{self, IDLE, LONGEST, Pace};
 use crate::bulk::MAX_BULK;
 use crate::coupons::{Coupons, Request};
 use crate::error::CouponError;
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::http::ConnectionState;
 use jackpot_kernel::http::auth::operator;
 use jackpot_kernel::http::budget::{Budget, Full, Share};
 use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::{FieldError, Problem};
+use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::request_id::RequestId;
 use jackpot_kernel::http::{Web, auth, body};
@@ -46,48 +45,12 @@ static UPLOADS: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UPLOADS, MAX
 /// `Retry-After` when every place is taken. By then stalled uploads have ended.
 const TRY_AGAIN: Duration = IDLE;
 
-/// The answer to one line, or why no further line is read.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct BulkLine {
-    /// Number of the line in the upload, from 1. Blank lines count, but have no answer.
-    #[schema(example = 1)]
-    line: u64,
-    /// Whether the request had its answer before this line; left out otherwise.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schema(required = false)]
-    replayed: bool,
-    #[serde(flatten)]
-    answer: LineAnswer,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum LineAnswer {
-    /// The request and its result.
-    Issue(Box<IssueBody>),
-    /// Nothing was done for this line.
-    Refused {
-        /// `refused`: this line only; the next lines go on. `stopped`: this line and all lines after it were not read,
-        /// or their results are unknown. Send the list again.
-        #[schema(example = "refused")]
-        result: &'static str,
-        /// Code of the problem.
-        #[schema(example = "request-id-reused")]
-        code: &'static str,
-        detail: String,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        errors: Vec<FieldError>,
-    },
-}
-
-impl LineAnswer {
-    fn refused(problem: Problem, result: &'static str) -> Self {
-        Self::Refused {
-            result,
-            code: problem.code.as_str(),
-            detail: problem.detail,
-            errors: problem.errors,
-        }
+fn refused(problem: Problem, result: LineResult) -> LineAnswer {
+    LineAnswer::Refused {
+        result,
+        code: problem.code.as_str().into(),
+        detail: problem.detail,
+        errors: problem.errors,
     }
 }
 
@@ -330,7 +293,7 @@ impl Upload {
         for (line, wish) in wishes {
             let mut replayed = false;
             let answer = match wish {
-                Err(problem) => LineAnswer::refused(problem, "refused"),
+                Err(problem) => refused(problem, LineResult::Refused),
                 Ok(_) => match requests.next() {
                     Some(Ok(request)) => {
                         replayed = request.replayed;
@@ -340,11 +303,17 @@ impl Upload {
                         stopped = Some(error.into());
                         break_with(&mut stopped)
                     }
-                    Some(Err(error)) => LineAnswer::refused(error.into(), "refused"),
+                    Some(Err(error)) => refused(error.into(), LineResult::Refused),
                     None => break_with(&mut stopped),
                 },
             };
-            let ends = matches!(answer, LineAnswer::Refused { result: "stopped", .. });
+            let ends = matches!(
+                answer,
+                LineAnswer::Refused {
+                    result: LineResult::Stopped,
+                    ..
+                }
+            );
             told.push(BulkLine { line, replayed, answer });
             if ends {
                 self.tell(&told).await?;
@@ -370,7 +339,7 @@ fn write(text: &mut Vec<u8>, line: &BulkLine) {
 
 /// The last line of an answer that ended early.
 pub(super) fn stopped(line: u64, problem: Problem) -> Vec<u8> {
-    let answer = LineAnswer::refused(problem, "stopped");
+    let answer = refused(problem, LineResult::Stopped);
     let mut text = Vec::new();
     let replayed = false;
     write(&mut text, &BulkLine { line, replayed, answer });
@@ -378,9 +347,9 @@ pub(super) fn stopped(line: u64, problem: Problem) -> Vec<u8> {
 }
 
 fn issue(request: Request) -> LineAnswer {
-    LineAnswer::Issue(Box::new(IssueBody::of(request)))
+    LineAnswer::Issue(Box::new(issue_body(request)))
 }
 
 fn break_with(stopped: &mut Option<Problem>) -> LineAnswer {
-    LineAnswer::refused(stopped.take().unwrap_or_else(Problem::internal), "stopped")
+    refused(stopped.take().unwrap_or_else(Problem::internal), LineResult::Stopped)
 }

@@ -2,14 +2,14 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_api::coupon::{DeadBody, IssueBody};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::{Id, PersonId, RequestRef};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use jackpot_core::ids::{Id, RequestRef};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::Api;
-use super::body::IssueBody;
-use crate::metadata::Metadata;
+use super::body::issue_body;
 use crate::record::{Record, State};
 use crate::scripts::DeadLetter;
 use jackpot_kernel::http::auth::{self, operator};
@@ -19,66 +19,36 @@ use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::query::QueryOf;
 use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::telemetry::request;
 
-/// A request that was taken three times without being served.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DeadBody {
-    #[schema(example = "r-1")]
-    request_id: String,
-    /// Null, like all fields below, if its record can't be read.
-    #[schema(value_type = Option<String>, example = "u-1")]
-    user_id: Option<PersonId>,
-    /// Null also for a request without any.
-    #[schema(value_type = Option<BTreeMap<String, String>>)]
-    metadata: Option<Metadata>,
-    /// Its arrival number in the queue, which decides its place after a redrive.
-    #[schema(example = 12)]
-    arrival: Option<u64>,
-    #[schema(example = 3)]
-    attempts: Option<u32>,
-    /// Time of joining the queue, RFC 3339.
-    queued_at: Option<String>,
-}
-
-impl DeadBody {
-    fn of(letter: DeadLetter) -> Self {
-        let unreadable = Self {
-            request_id: letter.request_id,
-            user_id: None,
-            metadata: None,
-            arrival: None,
-            attempts: None,
-            queued_at: None,
-        };
-        match letter.record {
-            Ok(Record {
-                user,
-                state:
-                    State::Dead {
-                        arrival,
-                        attempts,
-                        at_ms,
-                    },
-            }) => Self {
-                user_id: Some(user.user),
-                metadata: user.metadata,
-                arrival: Some(arrival),
-                attempts: Some(attempts),
-                queued_at: Some(rfc3339(at_ms)),
-                ..unreadable
+fn dead_body(letter: DeadLetter) -> DeadBody {
+    let unreadable = DeadBody {
+        request_id: letter.request_id,
+        user_id: None,
+        metadata: None,
+        arrival: None,
+        attempts: None,
+        queued_at: None,
+    };
+    match letter.record {
+        Ok(Record {
+            user,
+            state: State::Dead {
+                arrival,
+                attempts,
+                at_ms,
             },
-            _ => unreadable,
-        }
+        }) => DeadBody {
+            user_id: Some(user.user),
+            metadata: user.metadata.map(Into::into),
+            arrival: Some(arrival),
+            attempts: Some(attempts),
+            queued_at: Some(rfc3339(at_ms)),
+            ..unreadable
+        },
+        _ => unreadable,
     }
-}
-
-/// A page of dead letters.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DeadPage {
-    items: Vec<DeadBody>,
-    /// Send it as `cursor` for the next page; null at the end.
-    next_cursor: Option<String>,
 }
 
 /// Which page.
@@ -97,7 +67,7 @@ pub(crate) struct DeadQuery {
 /// Requests that were not served in three tries, in the order in which they joined the queue.
 #[utoipa::path(get, path = "/v1/coupons/{id}/dead-letters", operation_id = "list_dead_letters", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), DeadQuery),
-    responses((status = 200, description = "A page", body = DeadPage)))]
+    responses((status = 200, description = "A page", body = PageBody<DeadBody>)))]
 pub(crate) async fn list(
     _: auth::Read,
     PathOf(id): PathOf<Id>,
@@ -111,8 +81,8 @@ pub(crate) async fn list(
         .await?;
     let full = page.letters.len() == limit;
     let next_cursor = page.last.filter(|_| full).map(|last| last.to_string());
-    Ok(HttpResponse::Ok().json(DeadPage {
-        items: page.letters.into_iter().map(DeadBody::of).collect(),
+    Ok(HttpResponse::Ok().json(PageBody {
+        items: page.letters.into_iter().map(dead_body).collect(),
         next_cursor,
     }))
 }
@@ -133,5 +103,5 @@ pub(crate) async fn redrive(
     request::issue(id.shared(), request_id.as_str().into());
     let by = operator(&caller, &http_request);
     let redriven = api.coupons.redrive(&id, request_id.as_str(), &by).await?;
-    Ok(HttpResponse::Ok().json(IssueBody::of(redriven)))
+    Ok(HttpResponse::Ok().json(issue_body(redriven)))
 }

@@ -2,13 +2,12 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::coupon::{Coupon, Document};
 use jackpot_core::ids::Id;
 use jackpot_core::violation::{Violation, check_new_name, name_and_rest};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::Api;
-use crate::definition::{Definition, Document};
+use crate::definition::Definition;
 use crate::error::CouponError;
 use crate::operate::parse_definition;
 use crate::scripts::Snapshot;
@@ -20,71 +19,34 @@ use jackpot_kernel::http::page::{PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 use jackpot_kernel::subject::kinds::COUPON;
 
-impl Described for Document {
+jackpot_kernel::document!(DefinitionBody, Document);
+
+impl Described for DefinitionBody {
     const RELATED: &'static [&'static str] = &["starts_at", "ends_at"];
 
     fn broken(self) -> Vec<Violation> {
-        Definition::check(self).err().unwrap_or_default()
+        Definition::check(self.0).err().unwrap_or_default()
     }
 }
 
-/// A coupon: its definition, status and counts.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Coupon {
-    #[schema(value_type = String, example = "coffee")]
-    id: Id,
-    #[serde(flatten)]
-    definition: Document,
-    /// open, paused, closed, suspended, or ended: its records were dropped one retention after its end
-    #[schema(example = "open")]
-    status: &'static str,
-    /// The emergency stop while it lasts, else null.
-    stopped: Option<Stopped>,
-    /// Version of the definition.
-    #[schema(example = 3)]
-    pub(super) version: u64,
-    /// Units issued so far.
-    #[schema(example = 42)]
-    issued: u64,
-    /// How many of them were voided.
-    #[schema(example = 2)]
-    voided: u64,
-    /// Units that can still be issued: `stock` − `issued` + `voided`.
-    #[schema(example = 60)]
-    remaining: u64,
-    /// Requests in the queue.
-    queued: u64,
-    /// Dead letters.
-    dead: u64,
-}
-
-impl Coupon {
-    fn of(id: &Id, snapshot: &Snapshot, stopped: Option<Stopped>) -> Result<Self, CouponError> {
-        let definition = parse_definition(id, &snapshot.definition)?;
-        Ok(Self {
-            id: id.clone(),
-            definition: definition.document().clone(),
-            status: snapshot.status.as_str(),
-            stopped,
-            version: snapshot.version,
-            issued: snapshot.issued,
-            voided: snapshot.voided,
-            remaining: snapshot.remaining(),
-            queued: snapshot.queued,
-            dead: snapshot.dead,
-        })
-    }
-}
-
-/// A page of coupons.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CouponPage {
-    items: Vec<Coupon>,
-    /// Send it as `cursor` for the next page; null at the end.
-    next_cursor: Option<String>,
+fn shown(id: &Id, snapshot: &Snapshot, stopped: Option<Stopped>) -> Result<Coupon, CouponError> {
+    let definition = parse_definition(id, &snapshot.definition)?;
+    Ok(Coupon {
+        id: id.clone(),
+        definition: definition.document().clone(),
+        status: snapshot.status,
+        stopped,
+        version: snapshot.version,
+        issued: snapshot.issued,
+        voided: snapshot.voided,
+        remaining: snapshot.remaining(),
+        queued: snapshot.queued,
+        dead: snapshot.dead,
+    })
 }
 
 /// Creates a coupon, or changes its definition, which is in force at once.
@@ -102,7 +64,7 @@ pub(crate) async fn put(
     request: HttpRequest,
     request_id: RequestId,
     api: Data<Api>,
-    Body(document): Body<Document>,
+    Body(DefinitionBody(document)): Body<DefinitionBody>,
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let name = check_new_name(&document.name);
@@ -119,7 +81,7 @@ pub(crate) async fn put(
 
 /// All coupons, in the order of their ids; for a bound key its own.
 #[utoipa::path(get, path = "/v1/coupons", operation_id = "list_coupons", tag = "coupons", security(("bearer" = [])), params(PageQuery),
-    responses((status = 200, description = "A page", body = CouponPage)))]
+    responses((status = 200, description = "A page", body = PageBody<Coupon>)))]
 pub(crate) async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
@@ -127,7 +89,7 @@ pub(crate) async fn list(
 ) -> Result<HttpResponse, Problem> {
     let own = caller.own(COUPON);
     let (items, next_cursor) = page_of(&api.coupons.registry, &page, own, async |id| read(&api, id).await).await?;
-    Ok(HttpResponse::Ok().json(CouponPage { items, next_cursor }))
+    Ok(HttpResponse::Ok().json(PageBody { items, next_cursor }))
 }
 
 /// A coupon with its counts, and the `ETag` of its definition.
@@ -140,5 +102,5 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 
 pub(super) async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
     let snapshot = api.coupons.snapshot(id).await?;
-    Coupon::of(id, &snapshot, api.coupons.registry.stopped())
+    shown(id, &snapshot, api.coupons.registry.stopped())
 }

@@ -3,12 +3,13 @@
 use actix_web::http::header::{HeaderName, LOCATION};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::coupon::IssueBody;
 use jackpot_core::ids::{Id, PersonId, RequestRef};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::Api;
-use super::body::{IssueBody, first};
+use super::body::{first, issue_body, shown_to};
 use crate::coupons::Request;
 use crate::metadata::{Asker, Metadata};
 use crate::problem::{already_issued, closed, not_open, out_of_stock};
@@ -107,7 +108,7 @@ pub(crate) async fn get(
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
     let found = api.coupons.look_up(&id, request_id.as_str()).await?;
-    Ok(HttpResponse::Ok().json(IssueBody::of(found).shown_to(&caller)))
+    Ok(HttpResponse::Ok().json(shown_to(issue_body(found), &caller)))
 }
 
 /// Voids an issued unit: it returns to the stock, and a new request of its user may be issued another.
@@ -126,14 +127,14 @@ pub(crate) async fn delete(
     request::issue(id.shared(), request_id.as_str().into());
     let by = operator(&caller, &http_request);
     let voided = api.coupons.void(&id, request_id.as_str(), &by).await?;
-    Ok(HttpResponse::Ok().json(IssueBody::of(voided)))
+    Ok(HttpResponse::Ok().json(issue_body(voided)))
 }
 
 /// Turns the result of a request into an answer for its client.
 fn answer(id: &Id, request: Request) -> HttpResponse {
     let replayed = request.replayed;
     let mut answer = match &request.record.state {
-        State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
+        State::Issued(_) if !replayed => HttpResponse::Created().json(issue_body(request)),
         // Repeats the first answer, even for a unit that was voided or redeemed since. GET shows that.
         State::Issued(_) | State::Voided(..) | State::Redeemed(..) => {
             HttpResponse::Ok().json(first(request.request_id, request.record))
@@ -149,10 +150,10 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
             closed("the coupon was closed before the turn of the request; this is final for it").into_response()
         }
         // Nobody works on it until an operator returns it to the queue, so it is not `202 Accepted`.
-        State::Dead { .. } => HttpResponse::Ok().json(IssueBody::of(request)),
+        State::Dead { .. } => HttpResponse::Ok().json(issue_body(request)),
         State::Queued { .. } => HttpResponse::Accepted()
             .insert_header((LOCATION, format!("/v1/coupons/{id}/issues/{}", request.request_id)))
-            .json(IssueBody::of(request)),
+            .json(issue_body(request)),
     };
     if replayed {
         mark_replayed(&mut answer);

@@ -2,12 +2,13 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_api::coupon::IssueBody;
 use jackpot_core::ids::{Id, RequestRef};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::Api;
-use super::body::IssueBody;
+use super::body::issue_body;
 use super::issues::mark_replayed;
 use crate::redemption::Reference;
 use crate::scripts::Redeem;
@@ -62,9 +63,9 @@ pub(crate) async fn post(
     };
     let redeemed = api.coupons.redeem(&id, &wish).await?;
     if !redeemed.replayed {
-        return Ok(HttpResponse::Created().json(IssueBody::of(redeemed)));
+        return Ok(HttpResponse::Created().json(issue_body(redeemed)));
     }
-    let mut answer = HttpResponse::Ok().json(IssueBody::of(redeemed));
+    let mut answer = HttpResponse::Ok().json(issue_body(redeemed));
     mark_replayed(&mut answer);
     Ok(answer)
 }

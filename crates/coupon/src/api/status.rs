@@ -8,8 +8,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::Api;
-use super::definitions::{Coupon, read};
-use crate::status::Status;
+use super::definitions::read;
+use jackpot_api::coupon::{Coupon, Status};
 use jackpot_kernel::http::auth::{self, Caller, operator};
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::code::Code;

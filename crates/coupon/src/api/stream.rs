@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use tracing::debug;
 
 use super::Api;
-use super::body::IssueBody;
+use super::body::{issue_body, shown_to};
 use crate::coupons::Request;
 use crate::error::CouponError;
 use jackpot_kernel::http::Web;
@@ -76,6 +76,6 @@ pub(crate) async fn get(
 }
 
 fn event(name: &str, request: Request, caller: &Caller) -> Bytes {
-    let json = serde_json::to_string(&IssueBody::of(request).shown_to(caller)).expect("plain data is JSON");
+    let json = serde_json::to_string(&shown_to(issue_body(request), caller)).expect("plain data is JSON");
     Bytes::from(format!("event: {name}\ndata: {json}\n\n"))
 }

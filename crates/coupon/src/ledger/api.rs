@@ -2,20 +2,19 @@
 
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::coupon::IssueRow;
 use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::{IntoParams, OpenApi};
 
-use super::issues::{IssueFilters, IssueRow, issues, knows_coupon};
+use super::issues::{IssueFilters, issues, knows_coupon};
 use crate::ledger::compared::CouponReconciliation;
-use crate::metadata::Metadata;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::csv::{Record, harmless, or_empty};
 use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging};
 use jackpot_kernel::ledger::queries::LedgerError;
 use jackpot_kernel::subject::kinds::COUPON;
@@ -75,37 +74,4 @@ pub(crate) async fn list(
         }
     };
     answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
-}
-
-impl Record for IssueRow {
-    const HEADER: &'static [&'static str] = &[
-        "sequence",
-        "request_id",
-        "user_id",
-        "code",
-        "issued_at",
-        "voided_at",
-        "redeemed_at",
-        "redemption_id",
-        "reference",
-        "metadata",
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.sequence.to_string(),
-            self.request_id.clone(),
-            self.user_id.clone(),
-            or_empty(self.code.as_ref()),
-            self.issued_at.clone(),
-            or_empty(self.voided_at.as_ref()),
-            or_empty(self.redeemed.as_ref().map(|used| &used.at)),
-            or_empty(self.redeemed.as_ref().map(|used| &used.redemption_id)),
-            self.redeemed
-                .as_ref()
-                .map(|used| harmless(&used.reference))
-                .unwrap_or_default(),
-            or_empty(self.metadata.as_ref().map(Metadata::json)),
-        ]
-    }
 }

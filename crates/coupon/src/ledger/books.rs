@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Line, What};
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::ledger::events::{FoldError, carries_on, expect, follows, go_on_in_history};
 use jackpot_kernel::ledger::kind::{Folded, Standing};
 

@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::definition::Definition;
 use crate::metadata::Asker;
 use crate::redemption::Reference;
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::wire::declared::EventPart;
 use jackpot_core::{event_fields, event_part, event_types};
 use jackpot_kernel::ledger::events::{
@@ -21,7 +21,7 @@ use jackpot_kernel::ledger::events::{
 };
 use jackpot_kernel::ledger::skipped::Skipped;
 
-event_part!(Status, Reference);
+event_part!(Reference);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]

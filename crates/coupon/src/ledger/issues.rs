@@ -1,46 +1,16 @@
 //! The issues of a coupon, in their order.
 
+use jackpot_api::coupon::{IssueRow, Redeemed};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use utoipa::ToSchema;
 
 use super::details::{self, metadata, redeemed};
-use crate::metadata::Metadata;
-use crate::redemption::Redeemed;
 use jackpot_kernel::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use jackpot_kernel::ledger::queries::{Key, LedgerError, Listing, Value};
 use jackpot_kernel::sql::Sql;
-
-/// A unit that was given to a user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct IssueRow {
-    /// Its number within the coupon, from 1.
-    #[schema(example = 17)]
-    pub sequence: i64,
-    /// The request that got it.
-    #[schema(example = "r-8812")]
-    pub request_id: String,
-    /// Whose it is.
-    #[schema(example = "p7")]
-    pub user_id: String,
-    /// Its code; null for a `read` key made without `--codes`.
-    #[schema(example = "7QK3M9-0X2YB4-ZT8C1P")]
-    pub code: Option<String>,
-    /// RFC 3339.
-    #[schema(example = "2026-11-21T06:00:00.123Z")]
-    pub issued_at: String,
-    /// When it was taken back, RFC 3339; null: it was not.
-    #[schema(example = json!(null))]
-    pub voided_at: Option<String>,
-    /// How its user has used it; null: not yet.
-    pub redeemed: Option<Redeemed>,
-    /// As its request brought it; null: none.
-    #[schema(value_type = Option<BTreeMap<String, String>>)]
-    pub metadata: Option<Metadata>,
-}
 
 /// The filters of a list of issues.
 #[derive(Debug, Clone, Serialize)]
@@ -112,7 +82,7 @@ fn read(row: &AnyRow) -> Result<IssueRow, LedgerError> {
         sequence: row.try_get("sequence")?,
         request_id: row.try_get("request_id")?,
         user_id: asker.user.to_string(),
-        metadata: asker.metadata,
+        metadata: asker.metadata.map(Into::into),
         code: Some(row.try_get("code")?),
         issued_at: rfc3339(row.try_get("issued_at_ms")?),
         voided_at: (voided_ms > 0).then(|| rfc3339(voided_ms)),

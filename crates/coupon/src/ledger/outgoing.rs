@@ -1,5 +1,6 @@
 //! What the events of a coupon tell other systems.
 
+use jackpot_api::coupon::{Redeemed, Status};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{Id, PersonId};
 use serde_json::{Value, json};
@@ -11,8 +12,6 @@ use super::event::{Event, Kind, Line, What};
 use super::projector::Coupons;
 use crate::metadata::Metadata;
 use crate::record::Redemption;
-use crate::redemption::Redeemed;
-use crate::status::Status;
 use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
 use jackpot_kernel::sql::{AtHome, Sql};
 use jackpot_kernel::subject::kinds::COUPON;

@@ -7,7 +7,7 @@ use super::books::Books;
 use super::event::Checkpoint;
 use crate::definition::Definition;
 use crate::scripts::Snapshot;
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::ledger::reconcile::report::{Report, StateRow};
 
 /// What Redis holds of a coupon, by the names in `lua/coupon/state.lua`.

@@ -17,7 +17,7 @@ use crate::code::Code;
 use crate::definition::Definition;
 use crate::record::{Issue, Record, State};
 use crate::scripts::{self, Part, RestoredState};
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::ledger::events::Unreadable;
 use jackpot_kernel::ledger::projector::load::{self, LoadError, damaged};
 use jackpot_kernel::ledger::restore::writer::{self, Writer};

@@ -20,7 +20,7 @@ use super::projector::Coupons;
 use crate::definition::Definition;
 use crate::metadata::Asker;
 use crate::record::{Record, State, Take};
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::ledger::projector::load::damaged;
 use jackpot_kernel::ledger::projector::rows::Raw;

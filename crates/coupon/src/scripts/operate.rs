@@ -1,7 +1,7 @@
 //! `lua/coupon/define.lua`, `status.lua` and `checkpoint.lua`.
 
 use crate::definition::Definition;
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::CouponKeys;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jackpot_core::unreadable::Unreadable;
 
 use crate::record::Record;
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::CouponKeys;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::definition::Definition;
-use crate::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::store::keys::CouponKeys;
 use jackpot_kernel::store::{Call, Store};

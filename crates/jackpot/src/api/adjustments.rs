@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_api::ledger::{Adjustment, AdjustmentState};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
@@ -15,7 +16,6 @@ use utoipa::ToSchema;
 use super::{Api, ReasonBody, operator};
 use crate::error::PlayError;
 use crate::leaving::{LeavingError, Made, in_ledger};
-use crate::ledger::queries::adjustments::{Adjustment, AdjustmentState};
 use crate::scripts::{Adjust, Approves};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};

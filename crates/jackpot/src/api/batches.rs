@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_api::entry::{ContributionBody, Outcome};
 use jackpot_core::ids::{BatchId, ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::money::Minor;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
-use super::entries::{ContributionBody, Outcome, REPLAYED, outcome_of};
+use super::entries::{REPLAYED, outcome_of};
 use crate::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{self, Described, Unparsed};

@@ -1,29 +1,24 @@
 //! Definitions: put, list, get.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use jackpot_core::currency::Currency;
+use jackpot_api::jackpot::{DefinitionOfVersion, Jackpot, MeterBody, PendingDefinition, Status};
 use jackpot_core::ids::{Id, MAX_ID_LEN};
 use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, MAX_SOURCE_KEYS, MAX_SOURCES, Violation};
-use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, ReverseBy, Source, Tier, Winners};
+use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::origin;
-use jackpot_core::jackpot::settlement::{Settlement, Terms};
-use jackpot_core::money::Minor;
+use jackpot_core::jackpot::settlement::Terms;
 use jackpot_core::violation::{check_new_name, name_and_rest};
-use serde::{Deserialize, Serialize, Serializer};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::{Api, operator};
 use crate::error::PlayError;
 use crate::kept;
-use crate::ledger::queries::sources::SourceMeters;
 use crate::scripts::Snapshot;
-use crate::view::{Meter, Status, parse_definition};
+use crate::view::{Meter, parse_definition};
 use jackpot_kernel::http::auth::{self, Anyone};
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::cached::{self, Page};
@@ -33,7 +28,7 @@ use jackpot_kernel::http::page::{PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::http::request_id::RequestId;
-use jackpot_kernel::subject::emergency::Stopped;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::subject::kinds::{COUPON, JACKPOT, KindName, ROOM};
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
@@ -49,26 +44,7 @@ const MAX_BETWEEN: usize = 16;
 /// private.
 const VERSION_MAX_AGE_S: u32 = 60;
 
-/// The body of a PUT: a definition, with what its reader and the description say of one.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct DefinitionBody(Document);
-
-impl PartialSchema for DefinitionBody {
-    fn schema() -> RefOr<Schema> {
-        Document::schema()
-    }
-}
-
-impl ToSchema for DefinitionBody {
-    fn name() -> Cow<'static, str> {
-        Document::name()
-    }
-
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Document::schemas(schemas);
-    }
-}
+jackpot_kernel::document!(DefinitionBody, Document);
 
 impl Described for DefinitionBody {
     const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake", "sources"];
@@ -85,206 +61,6 @@ impl Described for DefinitionBody {
     fn broken(self) -> Vec<Violation> {
         Definition::check(self.0).err().unwrap_or_default()
     }
-}
-
-/// A jackpot: its definition, status and meters. The fields of the definition are repeated here: its `status` and
-/// `min_stake` are others in a definition.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Jackpot {
-    #[schema(value_type = String, example = "spring")]
-    id: Id,
-    #[schema(example = "Spring wheel")]
-    name: String,
-    #[schema(value_type = String, example = "KRW")]
-    currency: Currency,
-    /// open, paused, suspended or closed
-    #[schema(example = "open")]
-    status: &'static str,
-    /// The emergency stop while it lasts, else null.
-    stopped: Option<Stopped>,
-    contribution: Contribution,
-    tiers: Vec<Tier>,
-    #[serde(serialize_with = "OddsTable::serialize_whole")]
-    odds: OddsTable,
-    max_redraws: u32,
-    #[schema(value_type = u64)]
-    min_stake: Minor,
-    #[schema(value_type = Option<u64>)]
-    max_stake: Option<Minor>,
-    public_meter: bool,
-    origins: Vec<String>,
-    winners: Winners,
-    /// As in force.
-    settlement: Settlement,
-    /// As in force: an amount that a PUT raised or removed comes into force with its approval.
-    #[schema(value_type = Option<u64>, example = json!(null))]
-    approval_above: Option<Minor>,
-    #[schema(example = 300)]
-    reverse_within_s: u64,
-    reverse_by: ReverseBy,
-    #[schema(value_type = Option<String>)]
-    room: Option<Id>,
-    /// The games, sites or channels that feed it.
-    #[serde(serialize_with = "sources_whole")]
-    #[schema(value_type = std::collections::HashMap<String, Source>)]
-    sources: BTreeMap<Id, Source>,
-    /// Version of the definition in force.
-    #[schema(example = 3)]
-    version: u64,
-    /// The definition that waits: for the next take of all, or for an approval of its limit.
-    pending: Option<Waiting>,
-    meters: Vec<Meter>,
-    /// What the source has brought and won, by the ledger: only in an answer to `source_id`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    source: Option<SourceMeters>,
-}
-
-impl Jackpot {
-    fn new(document: Document, pending: Option<Waiting>, status: Status, version: u64, meters: Vec<Meter>) -> Self {
-        Self {
-            min_stake: document.min_stake(),
-            id: document.id,
-            name: document.name,
-            currency: document.currency,
-            status: status.as_str(),
-            stopped: None,
-            contribution: document.contribution,
-            tiers: document.tiers,
-            odds: document.odds,
-            max_redraws: document.max_redraws,
-            max_stake: document.max_stake,
-            public_meter: document.public_meter,
-            origins: document.origins,
-            winners: document.winners,
-            settlement: document.settlement,
-            approval_above: document.approval_above,
-            reverse_within_s: document.reverse_within_s,
-            reverse_by: document.reverse_by,
-            room: document.room,
-            sources: document.sources,
-            version,
-            pending,
-            meters,
-            source: None,
-        }
-    }
-}
-
-/// A waiting definition, with the fields that its stored text leaves out.
-#[derive(Debug)]
-struct Waiting {
-    document: Document,
-    /// The last version.
-    version: u64,
-}
-
-impl PartialSchema for Waiting {
-    /// That of a definition, with the version.
-    fn schema() -> RefOr<Schema> {
-        let mut schema = Document::schema();
-        if let RefOr::T(Schema::Object(object)) = &mut schema {
-            object.description = Some("A definition that waits, and its version.".to_owned());
-            object.properties.insert("version".to_owned(), u64::schema());
-            object.required.push("version".to_owned());
-        }
-        schema
-    }
-}
-
-impl ToSchema for Waiting {
-    fn name() -> Cow<'static, str> {
-        Cow::Borrowed("PendingDefinition")
-    }
-
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Document::schemas(schemas);
-    }
-}
-
-impl Serialize for Waiting {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let document = &self.document;
-        let mut shown = serde_json::to_value(document).expect("plain data is JSON");
-        shown["version"] = serde_json::json!(self.version);
-        shown["origins"] = serde_json::json!(document.origins);
-        shown["winners"] = serde_json::json!(document.winners);
-        shown["settlement"] = serde_json::json!(document.settlement);
-        shown["approval_above"] = serde_json::json!(document.approval_above);
-        shown["odds"]["per_stake"] = serde_json::json!(document.odds.per_stake);
-        shown["sources"] = serde_json::json!(whole(&document.sources));
-        shown["reverse_within_s"] = serde_json::json!(document.reverse_within_s);
-        shown["reverse_by"] = serde_json::json!(document.reverse_by);
-        shown.serialize(serializer)
-    }
-}
-
-/// The sources, with the fields that their stored text leaves out.
-fn sources_whole<S: Serializer>(sources: &BTreeMap<Id, Source>, serializer: S) -> Result<S::Ok, S::Error> {
-    whole(sources).serialize(serializer)
-}
-
-fn whole(sources: &BTreeMap<Id, Source>) -> BTreeMap<&Id, serde_json::Value> {
-    let one = |source: &Source| serde_json::json!({"contribution": source.contribution, "draw": source.draw, "keys": source.keys});
-    sources.iter().map(|(id, source)| (id, one(source))).collect()
-}
-
-/// A version of a definition in its public form.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DefinitionOfVersion {
-    #[schema(value_type = String, example = "spring")]
-    id: Id,
-    #[schema(example = 3)]
-    version: u64,
-    #[schema(example = "Spring wheel")]
-    name: String,
-    #[schema(value_type = String, example = "KRW")]
-    currency: Currency,
-    contribution: Contribution,
-    tiers: Vec<Tier>,
-    #[serde(serialize_with = "OddsTable::serialize_whole")]
-    odds: OddsTable,
-    max_redraws: u32,
-    #[schema(value_type = u64)]
-    min_stake: Minor,
-    #[schema(value_type = Option<u64>)]
-    max_stake: Option<Minor>,
-    public_meter: bool,
-    origins: Vec<String>,
-    winners: Winners,
-    settlement: Settlement,
-    #[schema(example = 300)]
-    reverse_within_s: u64,
-}
-
-impl DefinitionOfVersion {
-    fn new(document: Document, version: u64) -> Self {
-        Self {
-            min_stake: document.min_stake(),
-            id: document.id,
-            version,
-            name: document.name,
-            currency: document.currency,
-            contribution: document.contribution,
-            tiers: document.tiers,
-            odds: document.odds,
-            max_redraws: document.max_redraws,
-            max_stake: document.max_stake,
-            public_meter: document.public_meter,
-            origins: document.origins,
-            winners: document.winners,
-            settlement: document.settlement,
-            reverse_within_s: document.reverse_within_s,
-        }
-    }
-}
-
-/// A page of jackpots.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct JackpotPage {
-    items: Vec<Jackpot>,
-    /// Send it as `cursor` for the next page; null at the end.
-    next_cursor: Option<String>,
 }
 
 /// Creates a jackpot, or changes its definition.
@@ -329,7 +105,7 @@ pub(crate) async fn put(
 
 /// All jackpots, in the order of their ids; for a bound key its own.
 #[utoipa::path(get, path = "/v1/jackpots", operation_id = "list_jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
-    responses((status = 200, description = "A page", body = JackpotPage)))]
+    responses((status = 200, description = "A page", body = PageBody<Jackpot>)))]
 pub(crate) async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
@@ -340,7 +116,7 @@ pub(crate) async fn list(
         Ok::<_, PlayError>(read(&api, id).await?.1)
     })
     .await?;
-    Ok(HttpResponse::Ok().json(JackpotPage { items, next_cursor }))
+    Ok(HttpResponse::Ok().json(PageBody { items, next_cursor }))
 }
 
 /// What to show beside a jackpot.
@@ -468,15 +244,34 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(u64, Jackpot), PlayError
         }
         show(&mut document, hold.terms());
     }
-    let pending = pending.map(|document| Waiting {
+    let pending = pending.map(|document| PendingDefinition {
         document,
         version: last_version,
     });
     let jackpot = Jackpot {
         stopped: api.operate.views.registry.stopped(),
-        ..Jackpot::new(document, pending, status, version, meters)
+        meters: meters.into_iter().map(body).collect(),
+        ..Jackpot::new(document, pending, status, version)
     };
     Ok((last_version, jackpot))
+}
+
+fn body(meter: Meter) -> MeterBody {
+    MeterBody {
+        tier: meter.tier,
+        pool: meter.pool,
+        reserve: meter.reserve,
+        overflow: meter.overflow,
+        remainder_micro: meter.remainder_micro,
+        contributed: meter.contributed,
+        funded: meter.funded,
+        paid: meter.paid,
+        wins: meter.wins,
+        reversed: meter.reversed,
+        transferred_in: meter.transferred_in,
+        transferred_out: meter.transferred_out,
+        voided: meter.voided,
+    }
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {

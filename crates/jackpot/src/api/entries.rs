@@ -3,19 +3,18 @@
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use jackpot_core::clock::rfc3339;
+use jackpot_api::entry::{ContributionBody, CouponBody, Draw, Entry, Outcome, PrizeName};
 use jackpot_core::ids::{ClientSeed, EntryRef, Id, PersonId};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::derived::{draw_request, payout_id};
 use jackpot_core::jackpot::document::{DrawnBy, Prize};
 use jackpot_core::jackpot::ranks::Ranks;
-use jackpot_core::jackpot::record::{Hit, HitBy, Record, Sent, State};
+use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::money::Minor;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::Api;
-use super::reversals::ReversedBody;
 use super::room_pass::RoomPass;
 use crate::error::PlayError;
 use crate::ledger::lookup::entry_taken;
@@ -62,147 +61,6 @@ pub(crate) struct EntryBody {
 
 impl Described for EntryBody {
     const DIGITS_ALONE: bool = true;
-}
-
-/// An entry with its outcome.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Entry {
-    #[schema(example = "round-8812-p7")]
-    entry_id: String,
-    #[schema(value_type = String, example = "spring")]
-    jackpot_id: Id,
-    #[schema(value_type = String, example = "p7")]
-    player_id: PersonId,
-    /// Number of the entry within the jackpot, from 1.
-    #[schema(example = 8812)]
-    sequence: u64,
-    contributions: Vec<ContributionBody>,
-    outcome: Outcome,
-    draw: Draw,
-    /// Only in the answer of `GET`, for an entry whose round was cancelled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reversed: Option<ReversedBody>,
-}
-
-/// The contribution of an entry or a batch to a tier, in minor units.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ContributionBody {
-    #[schema(value_type = String, example = "grand")]
-    pub(super) tier: Id,
-    /// Whole units by which the tier's contributions grew.
-    #[schema(example = 1)]
-    pub(super) amount: u64,
-    /// The meter right after it.
-    #[schema(example = 18_811)]
-    pub(super) pool: u64,
-}
-
-/// The prize of the entry. With rank 0 and prize `none`, all other fields are null.
-#[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct Outcome {
-    #[schema(example = 1)]
-    rank: u32,
-    /// pool, fixed, coupon or none
-    #[schema(example = "pool")]
-    prize: &'static str,
-    #[schema(value_type = Option<String>, example = "grand")]
-    tier: Option<Id>,
-    /// Minor units.
-    #[schema(example = 18_811)]
-    amount: Option<u64>,
-    #[schema(example = "5d0b1c9f7a3e42d6b8a1c07e94f2d358")]
-    payout_id: Option<String>,
-    /// Number of the paid claim within the jackpot, from 1.
-    #[schema(example = 4)]
-    claim_order: Option<u64>,
-    /// For a coupon prize: its unit.
-    coupon: Option<CouponBody>,
-}
-
-/// A unit of a coupon.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CouponBody {
-    #[schema(value_type = String, example = "coffee")]
-    coupon_id: Id,
-    /// Request id of the issue, made by the service.
-    #[schema(example = "draw:spring:round-8812-p7")]
-    request_id: String,
-    /// Number of the issue within the coupon, from 1.
-    #[schema(example = 17)]
-    sequence: u64,
-    /// Null for a `read` key made without `--codes`.
-    #[schema(example = "7Q2M9K-4TZX0B-C8WRH5")]
-    code: Option<String>,
-}
-
-/// How the entry was drawn. With the epoch's seed, once published, anyone can repeat the draw.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Draw {
-    #[schema(example = 1)]
-    epoch: u64,
-    commitment: String,
-    #[schema(example = 3)]
-    definition_version: u64,
-    /// service, or external: the game of its source drew, and no seed of the service explains its ranks.
-    #[schema(example = "service")]
-    by: &'static str,
-    /// Empty for an entry that hit a pool by its rule.
-    attempts: Vec<AttemptBody>,
-    /// The hit; null for all other entries.
-    must_hit: Option<MustHit>,
-}
-
-/// A hit by the rule of a tier.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MustHit {
-    #[schema(value_type = String, example = "grand")]
-    tier: Id,
-    /// The cycle that it ended.
-    #[schema(example = 0)]
-    cycle: u64,
-    /// `amount` or `time`.
-    #[schema(example = "amount")]
-    by: &'static str,
-    trigger: Trigger,
-}
-
-/// What was due: an amount, or a time.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum Trigger {
-    /// Minor units.
-    Amount(u64),
-    /// RFC 3339.
-    At(String),
-}
-
-impl MustHit {
-    fn of(hit: &Hit) -> Self {
-        Self {
-            tier: hit.tier.clone(),
-            cycle: hit.cycle,
-            by: hit.by.as_str(),
-            trigger: match hit.by {
-                HitBy::Amount => Trigger::Amount(hit.trigger),
-                HitBy::Time => Trigger::At(rfc3339(
-                    i64::try_from(hit.trigger).unwrap_or(i64::MAX).saturating_mul(1_000),
-                )),
-            },
-        }
-    }
-}
-
-/// One draw.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct AttemptBody {
-    /// From 0.
-    attempt: u32,
-    /// 0 for nothing.
-    rank: u32,
-    /// paid, issued, none, retry, out-of-stock, already-issued or not-open
-    #[schema(example = "paid")]
-    result: &'static str,
 }
 
 /// Takes an entry: it contributes once, is drawn once and has one outcome. Safe to repeat with the same id.
@@ -307,22 +165,17 @@ pub(super) fn entry(jackpot_id: Id, played: Played) -> Entry {
         amount: c.amount,
         pool: c.pool,
     });
-    let attempts = attempts.into_iter().map(|a| AttemptBody {
-        attempt: a.attempt,
-        rank: a.rank,
-        result: a.result,
-    });
     let draw = Draw {
         epoch: record.epoch,
         commitment,
         definition_version: record.version,
         by: match sent.ranks {
-            Some(_) => DrawnBy::External.as_str(),
-            None => DrawnBy::Service.as_str(),
+            Some(_) => DrawnBy::External,
+            None => DrawnBy::Service,
         },
-        attempts: attempts.collect(),
+        attempts,
         must_hit: match &record.state {
-            State::MustHit { hit } => Some(MustHit::of(hit)),
+            State::MustHit { hit } => Some(hit.into()),
             _ => None,
         },
     };
@@ -347,9 +200,9 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
             Outcome {
                 rank: payout.rank,
                 prize: if matches!(prize, Some(Prize::Fixed(_))) {
-                    "fixed"
+                    PrizeName::Fixed
                 } else {
-                    "pool"
+                    PrizeName::Pool
                 },
                 tier: Some(payout.tier.clone()),
                 amount: Some(payout.amount),
@@ -360,7 +213,7 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
         }
         State::MustHit { hit } => Outcome {
             rank: 0,
-            prize: "must-hit",
+            prize: PrizeName::MustHit,
             tier: Some(hit.tier.clone()),
             amount: Some(hit.amount),
             payout_id: Some(payout_id(jackpot_id, &hit.history, entry_id, record.sequence)),
@@ -369,7 +222,7 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
         },
         State::Issued { unit, .. } => Outcome {
             rank: unit.rank,
-            prize: "coupon",
+            prize: PrizeName::Coupon,
             coupon: Some(CouponBody {
                 coupon_id: unit.coupon_id.clone(),
                 request_id: draw_request(jackpot_id, entry_id, record.epoch),
@@ -378,9 +231,6 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
             }),
             ..Outcome::default()
         },
-        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
-            prize: "none",
-            ..Outcome::default()
-        },
+        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome::default(),
     }
 }

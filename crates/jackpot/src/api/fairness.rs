@@ -11,12 +11,13 @@ use std::time::Duration;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::fairness::{CycleBody, EpochBody, Fairness};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::CycleRow;
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::text::Reason;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 use utoipa::{IntoParams, ToSchema};
 
@@ -93,88 +94,14 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// The epochs of a jackpot and the cycles of its must-hit rules, oldest first.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Fairness<'a> {
-    #[schema(value_type = String, example = "spring")]
-    jackpot_id: &'a Id,
-    epochs: &'a [EpochBody],
-    /// Of tiers that have or had `must_hit_by`.
-    cycles: Vec<&'a CycleBody>,
-    /// Cursor of the next page; null on the last. A page has at most 200 epochs and 200 cycles.
-    next_cursor: Option<String>,
-}
-
-/// A period under one secret seed.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct EpochBody {
-    #[schema(example = 1)]
-    epoch: u64,
-    /// Public input of the seed: 32 hexadecimal digits, public since the epoch opened.
-    #[schema(example = "00112233445566778899aabbccddeeff")]
-    nonce: String,
-    /// Id of the draw secret of the seed: 16 hexadecimal digits.
-    #[schema(example = "abc44bcf0634a438")]
-    secret_id: String,
-    /// Hexadecimal SHA-256 of the seed, published when the epoch opened.
-    #[schema(example = "7bc62f73fa0713a5e49ed900d4c2453ae26480e8d8267c84e6bb5ac81a10a258")]
-    commitment: String,
-    /// RFC 3339.
-    opened_at: String,
-    /// RFC 3339; null while open.
-    closed_at: Option<String>,
-    /// The seed in hexadecimal, once it is published; null before. The service publishes it when the ledger has the
-    /// closing and no pending entry needs the seed.
-    seed: Option<String>,
-}
-
-/// A cycle of a tier: from one take of all to the next, under a seed of its own.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct CycleBody {
-    #[schema(example = "grand")]
-    tier: String,
-    /// From 0.
-    #[schema(example = 0)]
-    cycle: u64,
-    /// Public input of the seed: 32 hexadecimal digits.
-    #[schema(example = "00112233445566778899aabbccddeeff")]
-    nonce: String,
-    /// Id of the draw secret of the seed: 16 hexadecimal digits.
-    #[schema(example = "abc44bcf0634a438")]
-    secret_id: String,
-    /// Hexadecimal SHA-256 of the seed, published when the cycle began.
-    #[schema(example = "a9e13bb45fafaa915d3bc9373af757636aea08307943a2385b7f32c7c8328e51")]
-    commitment: String,
-    /// Every trigger is above it, minor units; null without an amount.
-    low: Option<u64>,
-    /// The largest trigger, minor units; null without an amount.
-    high: Option<u64>,
-    /// Version of the definition that it began under: its rule, `cap` and `min_payout` count until the cycle ends. Null
-    /// for a cycle that an earlier version of the service began.
-    #[schema(example = 1)]
-    version: Option<u64>,
-    /// RFC 3339.
-    began_at: String,
-    /// RFC 3339: the trigger is after this second; null without a time.
-    from_at: Option<String>,
-    /// RFC 3339: the trigger is at most this second; null without a time.
-    deadline_at: Option<String>,
-    /// RFC 3339; null while open.
-    ended_at: Option<String>,
-    /// `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a resume, a rotation, a restore, another
-    /// secret or a transfer); null while open.
-    ended_by: Option<String>,
-    /// The seed in hexadecimal, once the end of the cycle is in the ledger; null before.
-    seed: Option<String>,
-    /// The amount that was to be reached, minor units; null before the seed is published, and without an amount.
-    trigger_amount: Option<u64>,
-    /// RFC 3339; from here on an entry hit. Null before the seed is published, and without a time.
-    trigger_at: Option<String>,
-    #[serde(skip)]
+/// A cycle, and the number of the event that began it.
+#[derive(Debug, Clone)]
+struct BegunCycle {
     began_n: u64,
+    body: CycleBody,
 }
 
-impl From<KeptCycle> for CycleBody {
+impl From<KeptCycle> for BegunCycle {
     fn from(kept: KeptCycle) -> Self {
         let KeptCycle {
             row,
@@ -186,7 +113,7 @@ impl From<KeptCycle> for CycleBody {
         } = kept;
         let second = |at: i64| rfc3339(at.saturating_mul(1_000));
         let (ended_at, ended_by) = ended.map(|(at, by)| (rfc3339(at), by)).unzip();
-        Self {
+        let body = CycleBody {
             trigger_amount: seed.as_ref().and_then(|seed| row.trigger_amount(seed)),
             trigger_at: seed.as_ref().and_then(|seed| row.trigger_at(seed)).map(second),
             seed: seed.map(|seed| seed.reveal()),
@@ -203,12 +130,12 @@ impl From<KeptCycle> for CycleBody {
             deadline_at: row.deadline.0.map(second),
             ended_at,
             ended_by,
-            began_n,
-        }
+        };
+        Self { began_n, body }
     }
 }
 
-impl CycleBody {
+impl BegunCycle {
     /// One that only Redis has: no event is known to have begun it.
     fn only_open(row: CycleRow) -> Self {
         Self::from(KeptCycle {
@@ -222,11 +149,11 @@ impl CycleBody {
     }
 
     fn key(&self) -> CycleKey {
-        CycleKey(self.began_n, self.cycle, self.tier.clone())
+        CycleKey(self.began_n, self.body.cycle, self.body.tier.clone())
     }
 
     fn is(&self, row: &CycleRow) -> bool {
-        self.cycle == row.cycle && self.tier == row.tier.as_str()
+        self.body.cycle == row.cycle && self.body.tier == row.tier.as_str()
     }
 }
 
@@ -302,9 +229,9 @@ pub(crate) async fn rotate(
 #[derive(Debug, Clone, Default)]
 struct CyclePage {
     /// Those of the ledger, and one more if there are more.
-    kept: Vec<CycleBody>,
+    kept: Vec<BegunCycle>,
     /// The open ones that only Redis has, because the ledger is late. They are shown at the end of the last page.
-    newer: Vec<CycleBody>,
+    newer: Vec<BegunCycle>,
 }
 
 /// A shared reading of the epochs of a jackpot.
@@ -373,13 +300,13 @@ impl Shown {
             epoch: page
                 .last()
                 .map_or_else(|| after.map_or(0, |after| after.epoch), |epoch| epoch.epoch),
-            cycle: cycles.last().map(CycleBody::key).or_else(|| after?.cycle.clone()),
+            cycle: cycles.last().map(BegunCycle::key).or_else(|| after?.cycle.clone()),
         };
         let newer = if is_last { newer.as_slice() } else { &[] };
         let body = Fairness {
-            jackpot_id: &self.id,
-            epochs: page,
-            cycles: cycles.iter().chain(newer).collect(),
+            jackpot_id: self.id.to_string(),
+            epochs: page.to_vec(),
+            cycles: cycles.iter().chain(newer).map(|cycle| cycle.body.clone()).collect(),
             next_cursor: (!is_last).then(|| next.to_string()),
         };
         Page::new(serde_json::to_string(&body).expect("plain data is JSON"))
@@ -434,9 +361,9 @@ async fn read_cycles(api: &Api, id: &Id, after: Option<&CycleKey>) -> Result<Cyc
         }
         let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
         let kept = kept::cycles(&api.sql, id, after, u64::MAX, limit).await?;
-        let kept: Vec<_> = kept.into_iter().map(CycleBody::from).collect();
+        let kept: Vec<_> = kept.into_iter().map(BegunCycle::from).collect();
         let newer = newer.into_iter().filter(|row| !kept.iter().any(|kept| kept.is(row)));
-        let newer = newer.map(CycleBody::only_open).collect();
+        let newer = newer.map(BegunCycle::only_open).collect();
         return Ok(CyclePage { kept, newer });
     }
 }
@@ -485,7 +412,7 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
             let open = api.operate.open_cycles(id).await.unwrap_or_default();
             CyclePage {
                 kept: Vec::new(),
-                newer: open.into_iter().map(CycleBody::only_open).collect(),
+                newer: open.into_iter().map(BegunCycle::only_open).collect(),
             }
         }
         Err(problem) => return Err(problem),

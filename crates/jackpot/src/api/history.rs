@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::jackpot::{HistoryPoint, MeterHistory};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::time::Instant;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::Api;
 use super::shared::{MAX_AGE_S, Readings, SHOWN_FOR, Source};
@@ -50,30 +51,6 @@ impl TryFrom<String> for Named {
             _ => Err("must be minute, hour or day"),
         }
     }
-}
-
-/// What a pool held, step by step.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MeterHistory {
-    #[schema(value_type = String, example = "grand")]
-    tier: Id,
-    /// Length of a step in seconds: 60, 3600 or 86400.
-    #[schema(example = 3_600)]
-    step_s: i64,
-    /// One for each step since the jackpot was created, oldest first, at most the last 1,000. The last one is the current
-    /// step.
-    points: Vec<HistoryPoint>,
-}
-
-/// A step.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct HistoryPoint {
-    /// Its begin, RFC 3339. Hours and days are those of UTC.
-    #[schema(example = "2026-11-21T06:00:00.000Z")]
-    at: String,
-    /// What the pool held at its end, minor units.
-    #[schema(example = 18_811)]
-    pool: i64,
 }
 
 /// Which history.

@@ -10,13 +10,11 @@ use std::time::Duration;
 use actix_web::http::header::{HeaderValue, LINK};
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::jackpot::{MeterNow, TierPool};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners;
 use jackpot_core::mark::Mark;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::Api;
 use super::shared::{MAX_AGE_S, Readings, SHOWN_FOR, Source, Streamed};
@@ -29,59 +27,13 @@ use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::peer::Peer;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::subject::emergency::Stopped;
-
-/// The pools of a jackpot.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct MeterNow {
-    #[schema(value_type = String, example = "spring")]
-    jackpot_id: Id,
-    /// open, paused, suspended or closed
-    #[schema(example = "open")]
-    status: &'static str,
-    /// The emergency stop while it lasts, else null.
-    stopped: Option<Stopped>,
-    /// ISO 4217, or a game's own.
-    #[schema(value_type = String, example = "EUR")]
-    currency: Currency,
-    /// Decimals of the currency by ISO 4217, 0 for a game's own: show amounts by them.
-    #[schema(example = 2)]
-    digits: u32,
-    meters: Vec<TierPool>,
-    /// Time of the reading, RFC 3339.
-    at: String,
-    #[serde(skip)]
-    public: bool,
-}
-
-/// The pool of a tier, in minor units.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct TierPool {
-    #[schema(value_type = String, example = "grand")]
-    tier: Id,
-    #[schema(example = 18_811)]
-    pool: u64,
-}
-
-impl MeterNow {
-    fn shows_the_same(&self, other: &Self) -> bool {
-        self.status == other.status
-            && self.stopped == other.stopped
-            && self.currency == other.currency
-            && self.meters == other.meters
-            && self.public == other.public
-    }
-
-    /// Whether it has this tier.
-    pub(super) fn has(&self, tier: &Id) -> bool {
-        self.meters.iter().any(|meter| meter.tier == *tier)
-    }
-}
 
 /// A shared reading of a jackpot: its meter, and what else decides about what is public.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
     pub(super) now: Arc<MeterNow>,
+    /// Whether anyone may read it.
+    is_public: bool,
     mark: Mark,
     /// The version of the definition in force.
     pub(super) version: u64,
@@ -99,12 +51,12 @@ pub(crate) struct Shown {
 impl Shown {
     /// Whether anyone may read it.
     pub(super) fn is_public(&self) -> bool {
-        self.now.public
+        self.is_public
     }
 
     /// Whether pages of this origin may read what is public.
     pub(super) fn is_open_to(&self, origin: &str) -> bool {
-        self.now.public && self.origins.iter().any(|open| open == origin)
+        self.is_public && self.origins.iter().any(|open| open == origin)
     }
 
     /// Leads readers of an answer to the definition in force (RFC 8288).
@@ -140,13 +92,12 @@ impl Source for FromRedis {
         };
         let now = MeterNow {
             jackpot_id: id.clone(),
-            status: snapshot.status.as_str(),
+            status: snapshot.status,
             stopped: self.operate.views.registry.stopped(),
             digits: document.currency.digits(),
             currency: document.currency,
             meters: snapshot.meters.into_iter().map(tier_pool).collect(),
             at: rfc3339(snapshot.now_ms),
-            public: document.public_meter,
         };
         let json = |now: &MeterNow| serde_json::to_string(now).expect("plain data is JSON");
         let timeless = MeterNow {
@@ -156,6 +107,7 @@ impl Source for FromRedis {
         Ok(Shown {
             page: Page::tagged_by(json(&now), json(&timeless).as_bytes()),
             now: Arc::new(now),
+            is_public: document.public_meter,
             mark: snapshot.mark,
             version: snapshot.version,
             last_version: snapshot.last_version,
@@ -177,7 +129,9 @@ impl Streamed for FromRedis {
     const EVERY: Duration = Duration::from_millis(200);
 
     fn shows_the_same(one: &Shown, other: &Shown) -> bool {
-        one.now.shows_the_same(&other.now)
+        let (a, b) = (&one.now, &other.now);
+        (a.status, &a.stopped, a.currency, &a.meters, one.is_public)
+            == (b.status, &b.stopped, b.currency, &b.meters, other.is_public)
     }
 
     fn event(shown: &Shown) -> Bytes {
@@ -186,7 +140,7 @@ impl Streamed for FromRedis {
     }
 
     fn is_for(shown: &Shown, may_read: bool) -> bool {
-        shown.now.public || may_read
+        shown.is_public || may_read
     }
 }
 
@@ -236,7 +190,7 @@ impl Meters {
             return Err(Problem::unauthorized());
         }
         match self.shown(id, SHOWN_FOR).await {
-            Ok(shown) if shown.now.public => Ok(shown),
+            Ok(shown) if shown.is_public => Ok(shown),
             Ok(_private) => Err(Problem::unauthorized()),
             Err(problem) if problem.code == Code::JackpotNotFound => Err(Problem::unauthorized()),
             Err(problem) => Err(problem),
@@ -251,7 +205,7 @@ impl Meters {
         }
         let shown = self.shown(id, SHOWN_FOR).await?;
         let may_read = caller.require_read();
-        if !shown.now.public {
+        if !shown.is_public {
             may_read.as_ref().map_err(Clone::clone)?;
         }
         Ok((shown, may_read.is_ok()))
@@ -280,7 +234,7 @@ pub(crate) async fn get(
         return Ok(shown.with_link(answer));
     }
     let shown = api.meters.current(&id).await?;
-    if !shown.now.public {
+    if !shown.is_public {
         caller.require_read()?;
     }
     Ok(shown.with_link(cached::private(&*shown.now)))

@@ -11,7 +11,7 @@ use jackpot_core::ids::Id;
 
 use crate::error::PlayError;
 use crate::kept;
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::sql::Sql;
 

@@ -4,9 +4,7 @@ use std::cell::RefCell;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{EntryRef, Id};
-use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,24 +61,6 @@ pub(crate) struct ReversedPart {
     /// Its millionths.
     #[schema(example = 0)]
     uncovered_micro: u64,
-}
-
-/// That an entry was reversed.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ReversedBody {
-    #[schema(value_type = String, example = "cancel-8812")]
-    reversal_id: Id,
-    /// RFC 3339.
-    at: String,
-}
-
-impl From<ReversalRecord> for ReversedBody {
-    fn from(record: ReversalRecord) -> Self {
-        Self {
-            reversal_id: record.reversal_id,
-            at: rfc3339(record.at_ms),
-        }
-    }
 }
 
 /// Takes the contribution of an entry back, because the game cancelled its round. Once for each entry.

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_api::payout::ListedPayout;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::settlement::Settlement;
 use jackpot_core::money::Minor;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Api, ReasonBody, operator};
-use crate::ledger::queries::payouts::{ListedPayout, MAX_PAYOUT_ID_CHARS};
+use crate::ledger::queries::payouts::MAX_PAYOUT_ID_CHARS;
 use crate::scripts::Approval;
 use crate::settlement::Asked;
 use jackpot_kernel::http::auth::{self, Caller};
@@ -62,10 +63,10 @@ async fn step(
 ) -> Result<HttpResponse, Problem> {
     let payout = api.queries.payout(payout_id).await?;
     // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
-    if !caller.may_see(JACKPOT, &payout.jackpot_id) {
+    if !caller.may_see(JACKPOT, payout.jackpot_id.as_str()) {
         return Err(LedgerError::PayoutNotFound.into());
     }
-    let jackpot = Id::parse(&payout.jackpot_id).map_err(|_| Problem::internal())?;
+    let jackpot = payout.jackpot_id.clone();
     api.operate
         .settle_payout::<Problem>(&api.sql, &jackpot, payout_id, &asked, &operator(caller, request_id))
         .await?;

@@ -12,6 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use futures_util::future::{MaybeDone, join_all, maybe_done};
+use jackpot_api::entry::Entry;
 use jackpot_core::currency::Currency;
 use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::record::Sent;
@@ -21,7 +22,7 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::Api;
-use super::entries::{Entry, USUAL_ANSWER_BYTES, entry};
+use super::entries::{USUAL_ANSWER_BYTES, entry};
 use super::room_pass::RoomPasses;
 use crate::play::By;
 use jackpot_kernel::http::auth::{Caller, PlayFiltered};

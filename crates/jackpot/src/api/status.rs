@@ -2,16 +2,17 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_api::jackpot::Jackpot;
 use jackpot_core::ids::Id;
 use jackpot_core::text::Reason;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::definitions::{Jackpot, read};
+use super::definitions::read;
 use super::{Api, ReasonBody, operator};
 use crate::error::PlayError;
 use crate::ledger::lookup::agree;
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::code::Code;

@@ -1,5 +1,6 @@
 //! Transfers: all money of tiers goes to another jackpot.
 
+use jackpot_api::ledger::{TransferPart, TransferRow, TransferState};
 use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
@@ -14,7 +15,6 @@ use utoipa::ToSchema;
 use super::{Api, ReasonBody, operator};
 use crate::error::PlayError;
 use crate::leaving::LeavingError;
-use crate::ledger::queries::transfers::{TransferPart, TransferRow, TransferState};
 use crate::transfer::{Transfer, Transferred};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::jackpot::{WinnerItem, WinnerList};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners as Mode;
-use serde::Serialize;
 use tokio::time::Instant;
-use utoipa::ToSchema;
 
 use super::Api;
 use super::meter::{Meters, Shown};
@@ -37,30 +36,6 @@ const READ_EVERY: Duration = Duration::from_millis(500);
 const KEPT: Duration = Duration::from_mins(1);
 /// Most characters of a player that a masked list shows.
 const MASKED: usize = 4;
-
-/// The last payouts of a jackpot, newest first, at most 100.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WinnerList {
-    items: Vec<WinnerItem>,
-}
-
-/// A payout as players may see it.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WinnerItem {
-    /// Out of which tier.
-    #[schema(example = "grand")]
-    tier: String,
-    /// Minor units.
-    #[schema(example = 18_811)]
-    amount: i64,
-    /// When it was paid, RFC 3339.
-    #[schema(example = "2026-11-21T06:00:00.123Z")]
-    at: String,
-    /// The player: masked (the first third of its characters, at most 4, and `…`) or whole, as the definition's `winners`
-    /// says.
-    #[schema(example = "secr…")]
-    player: String,
-}
 
 /// The payouts as last read.
 #[derive(Debug, Clone)]

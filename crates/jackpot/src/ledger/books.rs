@@ -17,7 +17,7 @@ use jackpot_core::wire::{Field, OrDash};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind};
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::ledger::events::{FoldError, expect, follows, go_on_in_history};
 
 mod enter;

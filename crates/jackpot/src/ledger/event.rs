@@ -26,17 +26,15 @@ use jackpot_core::{record, words};
 
 use super::books::Meters;
 use super::carried::Carried;
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::wire::declared::{EventPart, Given};
-use jackpot_core::{event_fields, event_part, event_types};
+use jackpot_core::{event_fields, event_types};
 use jackpot_kernel::ledger::events::{
     Envelope, Fields, Obeyed, Put, Rebuilt, StatusChange, Unreadable, Why, parse_held,
 };
 use jackpot_kernel::ledger::skipped::Skipped;
 
 pub(crate) mod parse;
-
-event_part!(Status);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]

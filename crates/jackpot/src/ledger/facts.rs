@@ -9,7 +9,7 @@ use jackpot_core::jackpot::transfer::{self, GivenRecord, Part};
 
 use super::carried::Carried;
 use super::event::{Adjust, Checkpoint, Claim, Define, Enter, Event, Give, Kind, PayoutStep, Receive, Reverse};
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::ledger::events::{Rebuilt, StatusChange};
 
 /// A thing that happened.

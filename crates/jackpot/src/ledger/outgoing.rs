@@ -1,5 +1,8 @@
 //! What the events of a jackpot tell other systems.
 
+use jackpot_api::ledger::{TransferPart, TransferRow, TransferState};
+use jackpot_api::payout::ListedPayout;
+use jackpot_core::receipt::Receipt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::clock::rfc3339;
@@ -21,11 +24,10 @@ use super::facts::Fact;
 use super::lookup::entry_taken;
 use super::parts::{carried_parts, paid, parts};
 use super::projector::Jackpots;
-use super::queries::payouts::{self, ListedPayout, PayoutRow};
-use super::queries::transfers::{TransferPart, TransferRow, TransferState};
+use super::queries::payouts;
 use crate::ledger::event::Enter;
 use crate::ledger::queries::Queries;
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::ledger::outgoing::{Fields, Stored, TellError, Teller, Tells, Told, Wants, history_before};
 use jackpot_kernel::ledger::projector::lease::numbered;
 use jackpot_kernel::ledger::queries::LedgerError;
@@ -215,7 +217,7 @@ struct TakenPart<'a> {
 /// What events refer to.
 struct Known {
     /// Receipts by the order of their claims.
-    receipts: BTreeMap<u64, PayoutRow>,
+    receipts: BTreeMap<u64, Receipt>,
     /// Where tracked payouts began, and their sources, by the order of their claims.
     begun: BTreeMap<u64, (State, Option<String>)>,
     /// Tiers of definitions by version.

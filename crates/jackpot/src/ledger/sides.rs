@@ -8,7 +8,7 @@ use super::books::{Books, Meters};
 use super::event::Checkpoint;
 use super::report::MetersAndState;
 use crate::scripts::Snapshot;
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 
 /// Fields of the state that the ledger does not have. `n` and `restores` say how far the stream is: the mark is
 /// compared before. The other two say how old the newer generation is: each look of an instance writes them without

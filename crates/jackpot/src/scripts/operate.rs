@@ -7,7 +7,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::{Field, OrDash};
 
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::JackpotKeys;

@@ -18,7 +18,8 @@ use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
 use crate::ledger::books::Meters;
 use crate::ledger::event;
-use crate::view::{Meter, Status};
+use crate::view::Meter;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::subject::Marked;
 
 /// Most rounds with the pools of another version. Each needs a PUT of a definition in between.

@@ -15,7 +15,7 @@ use jackpot_core::jackpot::reversal::Moved;
 use jackpot_core::jackpot::settlement::Voided;
 use jackpot_core::wire::Field;
 
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::store::keys::JackpotKeys;
 use jackpot_kernel::store::{Call, Store};

@@ -8,7 +8,7 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
 use jackpot_core::wire::{Field, OrDash};
 
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;

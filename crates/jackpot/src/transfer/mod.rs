@@ -4,6 +4,7 @@
 //! lets the target receive it. `worker` goes on with what the ledger has in transit. Each step is a script that is safe to
 //! repeat.
 
+use jackpot_api::ledger::TransferState;
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
@@ -20,10 +21,9 @@ use tracing::info;
 
 use super::error::PlayError;
 use super::leaving::{LeavingError, in_ledger, same_owner};
-use super::ledger::queries::transfers::TransferState;
 use super::operate::Operate;
 use super::scripts::{self, Expect, Expected, Give, Given, Holds, Incoming, Received, Released};
-use super::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::sql::Sql;
 use jackpot_kernel::subject::engine::Tries;

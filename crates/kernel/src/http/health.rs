@@ -7,7 +7,7 @@ use actix_web::http::header::{ACCEPT, RETRY_AFTER, VARY};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -15,6 +15,7 @@ use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::http::code::Code;
+use crate::subject::Reason;
 use crate::subject::kinds::{self, KindName};
 
 /// When to ask a not ready instance again, in seconds.
@@ -82,6 +83,14 @@ impl Serialize for Refused {
     }
 }
 
+impl<'de> Deserialize<'de> for Refused {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let counts = BTreeMap::<String, usize>::deserialize(deserializer)?;
+        let of = |kind: KindName| Some((kind, *counts.get(kind.plural)?));
+        Ok(Self(kinds::all().filter_map(of).collect()))
+    }
+}
+
 impl ToSchema for Refused {}
 
 impl PartialSchema for Refused {
@@ -105,7 +114,7 @@ impl PartialSchema for Refused {
 }
 
 /// One that this instance refuses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusedSubject {
     /// `jackpot`, `coupon` or `room`.
     #[schema(value_type = String, examples("jackpot"))]
@@ -113,10 +122,8 @@ pub struct RefusedSubject {
     /// Which.
     #[schema(value_type = String, examples("spring"))]
     pub id: Id,
-    /// `lost`: Redis has less of it than the ledger, or than this instance has seen. `ledger-stopped`: its next event can't
-    /// be applied. `suspended`: Redis and the ledger do not agree. `backlog`: too many of its events wait for the ledger.
     #[schema(examples("lost"))]
-    pub reason: &'static str,
+    pub reason: Reason,
     /// What to know about it.
     pub detail: String,
 }
@@ -159,17 +166,18 @@ pub(super) struct Ready {
     told: ReadyTold,
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct ReadyTold {
+/// What an instance knows of its parts.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ReadyTold {
     #[serde(skip_serializing_if = "Option::is_none")]
-    ledger: Option<LedgerState>,
+    pub ledger: Option<LedgerState>,
     /// Only while the emergency stop holds everything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    emergency_stop: Option<EmergencyStop>,
-    refused: Refused,
+    pub emergency_stop: Option<EmergencyStop>,
+    pub refused: Refused,
     /// With a key that may read: which are refused, and why; the first 1,000.
     #[serde(skip_serializing_if = "Option::is_none")]
-    refused_subjects: Option<Vec<RefusedSubject>>,
+    pub refused_subjects: Option<Vec<RefusedSubject>>,
 }
 
 /// The problem, and what is known all the same.

@@ -47,6 +47,50 @@ pub trait Described: DeserializeOwned + ToSchema {
     }
 }
 
+/// Declares the body of a request whose document is a type of another crate: [`Described`] is then for the crate that
+/// takes the request. The description knows it by the document's name.
+///
+/// ```
+/// use jackpot_kernel::http::body::Described;
+/// use utoipa::ToSchema;
+///
+/// #[derive(Debug, serde::Deserialize, ToSchema)]
+/// pub struct Glass {
+///     full: bool,
+/// }
+///
+/// jackpot_kernel::document!(GlassBody, Glass);
+/// impl Described for GlassBody {}
+///
+/// assert_eq!(GlassBody::name(), "Glass");
+/// assert!(serde_json::from_str::<GlassBody>(r#"{"full": true}"#).unwrap().0.full);
+/// ```
+#[macro_export]
+macro_rules! document {
+    ($body:ident, $document:ty) => {
+        /// What a request brings.
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(transparent)]
+        pub(crate) struct $body(pub(crate) $document);
+
+        impl utoipa::PartialSchema for $body {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                <$document as utoipa::PartialSchema>::schema()
+            }
+        }
+
+        impl utoipa::ToSchema for $body {
+            fn name() -> std::borrow::Cow<'static, str> {
+                <$document as utoipa::ToSchema>::name()
+            }
+
+            fn schemas(schemas: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
+                <$document as utoipa::ToSchema>::schemas(schemas);
+            }
+        }
+    };
+}
+
 /// All mistakes of a body: at least `first`, the reason of the refusal.
 pub(super) fn all<T: Described>(bytes: &[u8], first: FieldError) -> Vec<FieldError> {
     let Ok(mut value) = serde_json::from_slice::<Value>(bytes) else {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::event_fields;
 use jackpot_core::ids::Id;
 pub use jackpot_core::wire::event::{Fields, HISTORY_DIGITS, Unreadable, hex};
-use jackpot_core::{event_fields, event_part};
 use thiserror::Error;
 
 /// PUTs whose repeats Redis recognizes (`lua/subject/puts.lua`).
@@ -59,8 +59,6 @@ jackpot_core::names! {
         Waits = "waits",
     }
 }
-
-event_part!(Mode);
 
 event_fields! {
     /// A definition that was put.

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use jackpot_core::ids::Id;
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The names of a kind of subjects. They are constants of the program, and become part of SQL statements.
 #[derive(Clone, Copy)]
@@ -167,6 +168,13 @@ impl fmt::Debug for KindName {
 impl Serialize for KindName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.singular)
+    }
+}
+
+impl<'de> Deserialize<'de> for KindName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::parse(&name).ok_or_else(|| D::Error::custom(format!("'{name}' is no kind")))
     }
 }
 

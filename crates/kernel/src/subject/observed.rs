@@ -36,7 +36,8 @@ pub struct LedgerView {
 
 jackpot_core::names! {
     /// Why an instance refuses a subject without an operator's request.
-    #[derive(PartialOrd, Ord, Hash)]
+    #[derive(PartialOrd, Ord, Hash, utoipa::ToSchema)]
+    #[schema(as = RefusedReason)]
     pub enum Reason {
         /// Redis has fewer events than this instance has seen, or than SQL has.
         Lost = "lost",

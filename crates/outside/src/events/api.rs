@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_api::subscription::{
+    ProbeAnswer, StreamBody, SubscriptionBody, SubscriptionDocument, SubscriptionList, SubscriptionState,
+};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::text::Reason;
 use jackpot_core::violation::Violation;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::task::JoinSet;
 use utoipa::{OpenApi, ToSchema};
 
@@ -20,8 +23,7 @@ use super::reached::reached;
 use super::reading::{Position, after};
 use super::sink::Outcome;
 use super::store::{Status, StoreError, StreamRow, Subscription};
-use super::subscription::{Begin, Definition, SubscriptionDocument, known_types, subject_of};
-use super::target::Target;
+use super::subscription::{Definition, known_types, subject_of};
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::code::Code;
@@ -41,59 +43,6 @@ const LAG_BUDGET: u64 = 5_000;
 /// The types that subscriptions may name, of every kind of this program.
 fn types(events: &Events) -> BTreeSet<&'static str> {
     known_types(events.0.outbox.kinds.iter().map(|kind| kind.types()))
-}
-
-impl Described for SubscriptionDocument {}
-
-/// A subscription, and how far it is.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Subscription)]
-pub(crate) struct SubscriptionBody {
-    #[schema(value_type = String, example = "accounting")]
-    id: Id,
-    target: Target,
-    #[schema(example = json!(["payout.*"]))]
-    types: Vec<String>,
-    #[schema(example = json!(["jackpot:spring"]))]
-    subjects: Vec<String>,
-    from: Begin,
-    /// `running`, `retrying` (at least one subject waits for another try), `paused`, or `disabled` (the target answered
-    /// 410)
-    #[schema(example = "running")]
-    state: &'static str,
-    /// Whether an event has failed for 24 hours.
-    alarm: bool,
-    /// Public half of the key that signs what this subscription gets: `whpk_` and the Base64 of 32 bytes. Null while the
-    /// draw secret that it is derived from is not configured.
-    #[schema(example = "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")]
-    verification_key: Option<String>,
-    /// Its subjects that the ledger has: at most 1,000, those that fail first.
-    streams: Vec<StreamBody>,
-}
-
-/// How far a subscription is with a subject.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct StreamBody {
-    #[schema(example = "jackpot:spring")]
-    subject: String,
-    /// Number of the last event of the ledger that was delivered, or passed because nothing of it is subscribed to.
-    #[schema(example = 8_820)]
-    delivered_n: u64,
-    /// Events that are still to be delivered. An answer reads at most 5,000 events of the ledger for it; each further one
-    /// counts as one.
-    #[schema(example = 0)]
-    lag: u64,
-    /// Why the last try failed; null after a success.
-    #[schema(example = "the target answered 503 Service Unavailable")]
-    last_error: Option<String>,
-    /// RFC 3339; null while nothing fails.
-    next_try_at: Option<String>,
-}
-
-/// All subscriptions.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct SubscriptionList {
-    items: Vec<SubscriptionBody>,
 }
 
 /// Where to deliver again from.
@@ -142,22 +91,6 @@ pub(crate) struct SkipBody {
 }
 
 impl Described for SkipBody {}
-
-/// What the target answered to a test event.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ProbeAnswer {
-    /// Id of the event, another one each time.
-    #[schema(example = "subscription:accounting:00112233445566778899aabbccddeeff:0:0")]
-    id: String,
-    /// Whether a webhook answered 2xx, or the broker acknowledged it.
-    delivered: bool,
-    /// HTTP status of a webhook's answer; null without an answer, and for brokers.
-    #[schema(example = 200)]
-    status: Option<u16>,
-    /// Why it was not delivered.
-    #[schema(example = json!(null))]
-    error: Option<String>,
-}
 
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
@@ -441,8 +374,10 @@ async fn shown(events: &Events, of: Subscription, budget: &mut u64) -> Result<Su
         subjects: document.subjects,
         from: document.from,
         state: match of.status {
-            Status::Running if is_retrying => "retrying",
-            status => status.as_str(),
+            Status::Running if is_retrying => SubscriptionState::Retrying,
+            Status::Running => SubscriptionState::Running,
+            Status::Paused => SubscriptionState::Paused,
+            Status::Disabled => SubscriptionState::Disabled,
         },
         alarm,
         verification_key: key.map(|key| key.public()),

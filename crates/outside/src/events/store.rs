@@ -1,6 +1,7 @@
 //! Subscriptions and their cursors in SQL. Every change of a subscription by an operator is one transaction, together with
 //! its row in the audit trail.
 
+use jackpot_api::subscription::{Begin, SubscriptionDocument};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::Secrets;
 use serde_json::{Value as Json, json};
@@ -11,7 +12,7 @@ use thiserror::Error;
 
 use super::key::Key;
 use super::reading::Position;
-use super::subscription::{Begin, Definition, SubscriptionDocument};
+use super::subscription::Definition;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::random::{self, RandomError};
 use jackpot_kernel::sql::{Kind, Sql, Tx};
@@ -645,10 +646,7 @@ fn read(row: &AnyRow) -> Result<Option<Subscription>, sqlx::Error> {
     let text = |column: &str| row.try_get::<String, _>(column);
     let document = || -> Result<Option<SubscriptionDocument>, sqlx::Error> {
         let (target, types, subjects) = (text("target")?, text("types")?, text("subjects")?);
-        let begins = match text("begins")?.as_str() {
-            "beginning" => Begin::Beginning,
-            _ => Begin::Now,
-        };
+        let begins = Begin::parse(text("begins")?.as_str()).unwrap_or_default();
         let parsed = || {
             Some(SubscriptionDocument {
                 target: serde_json::from_str(&target).ok()?,

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use jackpot_api::subscription::SubscriptionDocument;
 use jackpot_core::ids::Id;
 use jackpot_core::violation::Violation;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::target::{Allowed, Destination, Target};
+use super::target::{Allowed, Destination};
 use jackpot_kernel::ledger::outgoing::STEP;
 use jackpot_kernel::subject::kinds::KindName;
 
@@ -17,35 +16,6 @@ const ALL: &str = "*";
 const ALL_OF: &str = ".*";
 /// Most types and subjects of a subscription.
 const MAX_NAMES: usize = 100;
-
-/// A subscription, as a PUT sends it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SubscriptionDefinition)]
-pub struct SubscriptionDocument {
-    pub target: Target,
-    /// Types of events, such as `payout.created`; `payout.*` for all types that begin so, `*` for every event. 1 to 100.
-    #[schema(example = json!(["payout.*"]), min_items = 1, max_items = 100)]
-    pub types: Vec<String>,
-    /// Subjects, as `jackpot:spring`, which need not exist yet; or `*` alone, for all. 1 to 100.
-    #[schema(example = json!(["jackpot:spring"]), min_items = 1, max_items = 100)]
-    pub subjects: Vec<String>,
-    /// Where subjects begin that the subscription did not have before.
-    #[serde(default)]
-    pub from: Begin,
-}
-
-jackpot_core::names! {
-    /// Where a subject begins.
-    #[derive(Default, ToSchema)]
-    pub enum Begin {
-        /// After the last event that the ledger has of it. A subject that appears later begins with its first event.
-        #[default]
-        Now = "now",
-        /// With its first event.
-        Beginning = "beginning",
-    }
-}
 
 /// A checked definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,10 +35,7 @@ impl Definition {
         allowed: &Allowed,
     ) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
-        let destination = document
-            .target
-            .check(allowed)
-            .map_err(|violation| wrong.push(violation));
+        let destination = Destination::check(&document.target, allowed).map_err(|violation| wrong.push(violation));
         check_names("types", &document.types, &mut wrong);
         for (place, name) in document.types.iter().enumerate() {
             if !is_type(name, known) {
@@ -94,7 +61,7 @@ impl Definition {
     /// Reads one that was checked when it was put. Types of another version of the program are left as they are.
     #[must_use]
     pub fn stored(document: SubscriptionDocument) -> Option<Self> {
-        let destination = document.target.stored()?;
+        let destination = Destination::stored(&document.target)?;
         Some(Self { document, destination })
     }
 
@@ -172,7 +139,7 @@ fn matches(name: &str, kind: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::target::Webhook;
+    use jackpot_api::subscription::{Begin, Target, Webhook};
 
     fn allowed(private: bool) -> Allowed {
         Allowed {

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use jackpot_api::subscription::Target;
 use jackpot_core::violation::Violation;
-use serde::{Deserialize, Serialize};
 use url::{Host, Url};
-use utoipa::ToSchema;
 
 use super::address::is_public;
 use jackpot_kernel::built::{self, Feature};
@@ -14,49 +13,6 @@ use jackpot_kernel::settings::BrokerKind;
 
 /// Longest URL, in characters.
 const MAX_URL_CHARS: usize = 2_048;
-
-/// Where events go: one of the three.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Target {
-    Webhook(Webhook),
-    Kafka(Kafka),
-    Nats(Nats),
-}
-
-/// A URL that takes each event as a POST.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Webhook {
-    /// `https://` or `http://`, without user, password and fragment; up to 2,048 characters. Its host has only public
-    /// addresses, unless the setting `events.allow_private_targets` is on.
-    #[schema(example = "https://hooks.example/jackpot")]
-    pub url: String,
-}
-
-/// A topic of Kafka. The key of each record is the event's subject.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Kafka {
-    /// The name of a connection of the settings (`[events.connections.NAME]`) of this kind.
-    #[schema(example = "main")]
-    pub connection: String,
-    /// Letters, digits, `.`, `_` and `-`, up to 249. The topic must exist.
-    #[schema(example = "jackpot-events")]
-    pub topic: String,
-}
-
-/// A subject of NATS that a stream of `JetStream` keeps. Each message has the event's id as `Nats-Msg-Id`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Nats {
-    /// The name of a connection of the settings (`[events.connections.NAME]`) of this kind.
-    #[schema(example = "main")]
-    pub connection: String,
-    /// Words of printable ASCII without `*` and `>`, with a `.` between, up to 249 characters.
-    #[schema(example = "jackpot.events")]
-    pub subject: String,
-}
 
 /// What this instance allows.
 #[derive(Debug, Clone, Default)]
@@ -79,13 +35,13 @@ pub enum Destination {
     },
 }
 
-impl Target {
-    /// Checks it.
+impl Destination {
+    /// Checks a target.
     ///
     /// # Errors
     /// The first rule that it breaks.
-    pub fn check(&self, allowed: &Allowed) -> Result<Destination, Violation> {
-        let destination = self.read(allowed.private)?;
+    pub fn check(target: &Target, allowed: &Allowed) -> Result<Self, Violation> {
+        let destination = Self::read(target, allowed.private)?;
         if let Destination::Topic { connection, kind, .. } = &destination
             && allowed.connections.get(connection) != Some(kind)
         {
@@ -100,11 +56,11 @@ impl Target {
 
     /// Reads one that was checked when it was put.
     #[must_use]
-    pub fn stored(&self) -> Option<Destination> {
-        self.read(true).ok()
+    pub fn stored(target: &Target) -> Option<Self> {
+        Self::read(target, true).ok()
     }
 
-    fn read(&self, allow_private: bool) -> Result<Destination, Violation> {
+    fn read(target: &Target, allow_private: bool) -> Result<Self, Violation> {
         let topic = |field: &str, connection: &String, kind: BrokerKind, topic: &String| match kind.topic_rule(topic) {
             Some(rule) => Err(Violation::new(field, rule)),
             None => Ok(Destination::Topic {
@@ -113,14 +69,14 @@ impl Target {
                 topic: topic.clone(),
             }),
         };
-        match self {
-            Self::Webhook(webhook) => {
+        match target {
+            Target::Webhook(webhook) => {
                 let url = url_of(&webhook.url, allow_private);
                 let url = url.map_err(|rule| Violation::new("target.webhook.url", rule))?;
                 Ok(Destination::Webhook(url))
             }
-            Self::Kafka(kafka) => topic("target.kafka.topic", &kafka.connection, BrokerKind::Kafka, &kafka.topic),
-            Self::Nats(nats) => topic("target.nats.subject", &nats.connection, BrokerKind::Nats, &nats.subject),
+            Target::Kafka(kafka) => topic("target.kafka.topic", &kafka.connection, BrokerKind::Kafka, &kafka.topic),
+            Target::Nats(nats) => topic("target.nats.subject", &nats.connection, BrokerKind::Nats, &nats.subject),
         }
     }
 }
@@ -168,6 +124,8 @@ fn url_of(text: &str, allow_private: bool) -> Result<Url, String> {
 
 #[cfg(test)]
 mod tests {
+    use jackpot_api::subscription::{Kafka, Nats};
+
     use super::*;
 
     fn allowed() -> Allowed {
@@ -204,7 +162,7 @@ mod tests {
     #[test]
     fn a_topic_and_a_subject_belong_to_a_connection_of_their_kind() {
         for target in [kafka("log", "a.b_c-D9"), nats("bus", "a.b-c.d_e"), nats("bus", "one")] {
-            assert!(target.check(&allowed()).is_ok(), "{target:?}");
+            assert!(Destination::check(&target, &allowed()).is_ok(), "{target:?}");
         }
         for (target, field) in [
             (kafka("bus", "events"), "target.kafka.connection"),
@@ -221,7 +179,7 @@ mod tests {
             (nats("bus", "a b"), "target.nats.subject"),
             (nats("bus", "$JS.API"), "target.nats.subject"),
         ] {
-            let wrong = target.check(&allowed()).expect_err("refused");
+            let wrong = Destination::check(&target, &allowed()).expect_err("refused");
             assert_eq!(wrong.field, field, "{target:?}");
         }
     }

@@ -8,11 +8,11 @@ use maud::html;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::{Jackpot, Meter};
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::{jackpots, links};
+use jackpot_api::jackpot::{Jackpot, MeterBody};
 use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
@@ -30,7 +30,7 @@ pub fn routes(config: &mut ServiceConfig) {
 
 /// An adjustment as the form has it.
 struct Wish<'a> {
-    meter: &'a Meter,
+    meter: &'a MeterBody,
     from: &'static str,
     to: &'static str,
     amount: i64,
@@ -88,7 +88,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     let tiers: Vec<_> = jackpot
         .meters
         .iter()
-        .map(|meter| (meter.tier.clone(), meter.tier.clone()))
+        .map(|meter| (meter.tier.to_string(), meter.tier.to_string()))
         .collect();
     let sides: Vec<_> = [OUTSIDE]
         .into_iter()
@@ -124,7 +124,10 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
 
 fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, form: &Form) -> Result<Wish<'a>, (&'static str, String)> {
     let words = desk.words;
-    let meter = jackpot.meters.iter().find(|meter| meter.tier == form.get("tier"));
+    let meter = jackpot
+        .meters
+        .iter()
+        .find(|meter| meter.tier.as_str() == form.get("tier"));
     let meter = meter.ok_or_else(|| ("tier", words.t("adjust-no-tier")))?;
     let side = |name: &'static str| {
         let known = [OUTSIDE].into_iter().chain(METERS).find(|side| *side == form.get(name));

@@ -9,11 +9,11 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::answer::List;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{Filter, Listing, wide};
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 
 /// Values of one action that its row shows; the whole is behind a button.
@@ -76,7 +76,7 @@ fn action_name(desk: &Desk, action: &str) -> String {
     }
 }
 
-fn table(desk: &Desk, listing: &Listing<'_>, list: &List<AuditRow>) -> Markup {
+fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<AuditRow>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() && list.next_cursor.is_none() {
         let text = if listing.is_filtered(desk) {

@@ -6,13 +6,14 @@ use actix_web::web::ServiceConfig;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::answer::{Jackpot, List};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::status;
+use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 use jackpot_kernel::settings::RedisMode;
 use jackpot_kernel::sql;
@@ -111,12 +112,12 @@ async fn effect(desk: &Desk, jackpot: &Jackpot) -> Markup {
         "/v1/audit",
         &[("jackpot_id", &jackpot.id), ("action", "restore"), ("limit", "1")],
     );
-    let last: Result<List<AuditRow>, ProblemBody> = desk.ask(&path).await;
+    let last: Result<PageBody<AuditRow>, ProblemBody> = desk.ask(&path).await;
     html! {
         section.panel.stack-small {
             h2 { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } " " span.id.muted { (jackpot.id) } }
             dl.facts {
-                dt { (words.t("status")) } dd { (status(desk, &jackpot.status, jackpot.stopped.as_ref())) }
+                dt { (words.t("status")) } dd { (status(desk, jackpot.status.as_str(), jackpot.stopped.as_ref())) }
                 dt { (words.t("commands-restored")) }
                 dd { @match last.as_ref().map(|list| list.items.first()) {
                     Ok(Some(row)) => { (time(&row.at)) " · " span.id { (row.who) } }

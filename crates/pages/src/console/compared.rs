@@ -4,6 +4,8 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::currency::Currency;
+use jackpot_kernel::http::health::RefusedSubject;
+use jackpot_kernel::subject::Reason;
 use jackpot_ui::money::{grouped, money};
 use jackpot_ui::time::time;
 use maud::{Markup, html};
@@ -14,7 +16,6 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{self, status, wide};
-use super::shared::Refused;
 use super::{commands, links};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::ledger::queries::reconciliation::Last;
@@ -190,7 +191,12 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     };
     let readiness = desk.readiness().await;
     let refused = readiness.value.as_ref().ok();
-    let refused = refused.and_then(|state| state.refused_subjects.iter().find(|of| of.kind == kind && of.id == id));
+    let refused = refused.and_then(|state| {
+        state
+            .refused()
+            .iter()
+            .find(|of| of.kind.as_str() == kind && of.id.as_str() == id)
+    });
     let title = format!("{} {id}", kind_name(&desk, kind));
     let page = Page {
         section: Section::Ledger,
@@ -220,7 +226,7 @@ fn text(value: Option<&Value>, name: &str) -> String {
     found.unwrap_or_default().to_owned()
 }
 
-fn state(desk: &Desk, one: &Compared, now: &Now, refused: Option<&Refused>) -> Markup {
+fn state(desk: &Desk, one: &Compared, now: &Now, refused: Option<&RefusedSubject>) -> Markup {
     let words = desk.words;
     let last = &one.last;
     html! {
@@ -232,25 +238,20 @@ fn state(desk: &Desk, one: &Compared, now: &Now, refused: Option<&Refused>) -> M
             @if let Some(lag) = last.lag { span.muted { (words.t("lag")) ": " (words.tv("n-events", [("count", lag.into())])) } }
         }
         @if let Some(why) = &last.stopped { p.note.bad role="alert" { strong { (words.t("verdict-stopped")) } ": " (why) } }
-        @if let Some(refused) = refused { p.note.bad role="alert" { strong { (reason(desk, &refused.reason)) } ": " (why_refused(desk, refused)) } }
+        @if let Some(refused) = refused { p.note.bad role="alert" { strong { (reason(desk, refused.reason)) } ": " (why_refused(desk, refused)) } }
     }
 }
 
 /// Why a subject is refused, in a word.
-pub fn reason(desk: &Desk, reason: &str) -> String {
-    let name = format!("refused-{reason}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        reason.to_owned()
-    }
+pub fn reason(desk: &Desk, reason: Reason) -> String {
+    desk.words.t(&format!("refused-{}", reason.as_str()))
 }
 
 /// Details of it; the page of a suspended subject shows them itself.
-pub fn why_refused(desk: &Desk, refused: &Refused) -> String {
-    match refused.reason.as_str() {
-        "suspended" => desk.words.t("refused-suspended-text"),
-        _ => refused.detail.clone(),
+pub fn why_refused(desk: &Desk, refused: &RefusedSubject) -> String {
+    match refused.reason {
+        Reason::Suspended => desk.words.t("refused-suspended-text"),
+        Reason::Lost | Reason::LedgerStopped | Reason::Backlog => refused.detail.clone(),
     }
 }
 
@@ -341,7 +342,7 @@ fn rest(desk: &Desk, one: &Compared) -> Markup {
 }
 
 /// What an operator does about it, in steps; nothing where nothing is wrong.
-fn answer(desk: &Desk, one: &Compared, now: &Now, refused: Option<&Refused>) -> Markup {
+fn answer(desk: &Desk, one: &Compared, now: &Now, refused: Option<&RefusedSubject>) -> Markup {
     let words = desk.words;
     let is_stopped = one.last.stopped.is_some();
     if !one.is_wrong() && refused.is_none() && now.status != "suspended" {

@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
+use jackpot_kernel::ledger::api::emergency::EmergencyState;
 use jackpot_ui::Words;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
@@ -22,16 +22,6 @@ pub fn routes(config: &mut ServiceConfig) {
         .route(links::EMERGENCY, web::post().to(post));
 }
 
-/// What holds, as the API says.
-#[derive(Debug, Deserialize)]
-struct State {
-    stopped: bool,
-    reason: Option<String>,
-    since: Option<String>,
-    /// The subjects that do not obey yet; null when all do.
-    unreached: Option<Vec<String>>,
-}
-
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     page(&desk, &Form::default()).await
 }
@@ -42,10 +32,12 @@ async fn post(posted: Posted) -> Result<HttpResponse, Failure> {
     let verb = if form.get(VERB) == "start" { "start" } else { "stop" };
     let body = json!({ "reason": form.get(REASON) });
     let called = desk
-        .call::<State>(Method::POST, &format!("/v1/emergency-{verb}"), Some(&body))
+        .call::<EmergencyState>(Method::POST, &format!("/v1/emergency-{verb}"), Some(&body))
         .await;
     match called {
-        Ok(State { unreached: Some(_), .. }) => Ok(action::done(&desk, links::EMERGENCY, "done-emergency-unreached")),
+        Ok(EmergencyState { unreached: Some(_), .. }) => {
+            Ok(action::done(&desk, links::EMERGENCY, "done-emergency-unreached"))
+        }
         Ok(_) => Ok(action::done(&desk, "/console/", &format!("done-emergency-{verb}"))),
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
@@ -58,7 +50,7 @@ async fn post(posted: Posted) -> Result<HttpResponse, Failure> {
 const VERB: &str = "verb";
 
 async fn page(desk: &Desk, form: &Form) -> Result<HttpResponse, Failure> {
-    let state: State = desk.get("/v1/emergency-stop").await?;
+    let state: EmergencyState = desk.get("/v1/emergency-stop").await?;
     let words = desk.words;
     let verb = if state.stopped { "start" } else { "stop" };
     let mut effects = holds(words, &state);
@@ -91,7 +83,7 @@ async fn page(desk: &Desk, form: &Form) -> Result<HttpResponse, Failure> {
 }
 
 /// What holds now, in sentences.
-fn holds(words: Words, state: &State) -> Vec<String> {
+fn holds(words: Words, state: &EmergencyState) -> Vec<String> {
     let mut all = Vec::new();
     if let (Some(since), Some(reason)) = (&state.since, &state.reason) {
         let name = if state.stopped {

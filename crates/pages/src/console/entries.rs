@@ -3,18 +3,19 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Path, ServiceConfig};
+use jackpot_api::entry::{Draw, Entry, EntryRow, Outcome, PrizeName};
 use jackpot_ui::Words;
 use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::answer::{Jackpot, List};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::{Filter, Listing, wide};
+use jackpot_api::jackpot::Jackpot;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config
@@ -24,85 +25,6 @@ pub fn routes(config: &mut ServiceConfig) {
             "/console/jackpots/{id}/entries/{entry_id}",
             jackpot_kernel::http::get().to(show),
         );
-}
-
-/// A row of the list.
-#[derive(Debug, Deserialize)]
-struct Row {
-    entry_id: String,
-    jackpot_id: String,
-    sequence: u64,
-    stake: u64,
-    source_id: Option<String>,
-    entered_at: String,
-    outcome: Option<Outcome>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Outcome {
-    rank: u32,
-    prize: String,
-    tier: Option<String>,
-    amount: Option<u64>,
-    payout_id: Option<String>,
-    claim_order: Option<u64>,
-    coupon: Option<Coupon>,
-}
-
-impl Outcome {
-    /// A must-hit is won with rank 0.
-    fn is_won(&self) -> bool {
-        self.prize != "none"
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Coupon {
-    coupon_id: String,
-    request_id: String,
-    sequence: u64,
-    code: Option<String>,
-}
-
-/// An entry with its draw.
-#[derive(Debug, Deserialize)]
-pub(super) struct Entry {
-    pub(super) entry_id: String,
-    player_id: String,
-    sequence: u64,
-    pub(super) contributions: Vec<Contribution>,
-    outcome: Outcome,
-    draw: Draw,
-    reversed: Option<Reversed>,
-}
-
-/// That its round was cancelled.
-#[derive(Debug, Deserialize)]
-struct Reversed {
-    reversal_id: String,
-    at: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Contribution {
-    pub(super) tier: String,
-    pub(super) amount: u64,
-    pool: u64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Draw {
-    epoch: u64,
-    commitment: String,
-    definition_version: u64,
-    attempts: Vec<Attempt>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Attempt {
-    attempt: u32,
-    rank: u32,
-    result: String,
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -136,7 +58,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         };
         return Ok(desk.page(&page(None), &content));
     }
-    let found = listing.read::<Row>(&desk).await?;
+    let found = listing.read::<EntryRow>(&desk).await?;
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
@@ -175,7 +97,7 @@ async fn to_one(desk: Desk) -> HttpResponse {
         .finish()
 }
 
-fn table(desk: &Desk, list: &List<Row>) -> Markup {
+fn table(desk: &Desk, list: &PageBody<EntryRow>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() && list.next_cursor.is_none() {
         return html! { div.empty { p { (words.t("entries-none")) } } };
@@ -195,7 +117,7 @@ fn table(desk: &Desk, list: &List<Row>) -> Markup {
             td.id { a href=(links::jackpot(&entry.jackpot_id)) { (entry.jackpot_id) } }
             td.number { (entry.sequence) }
             td { (time(&entry.entered_at)) }
-            td.number { (jackpot_ui::money::grouped(entry.stake.into())) }
+            td.number { (jackpot_ui::money::grouped(u128::from(entry.stake.unsigned_abs()))) }
             td.id { (entry.source_id.as_deref().unwrap_or("")) }
             td { (short(words, entry.outcome.as_ref())) }
         } } }
@@ -209,27 +131,17 @@ fn short(words: Words, outcome: Option<&Outcome>) -> Markup {
         return html! { span.badge.warn { (words.t("outcome-pending")) } };
     };
     html! {
-        @if !outcome.is_won() { span.muted { (prize(words, &outcome.prize)) } }
+        @if outcome.prize == PrizeName::None { span.muted { (prize(words, outcome.prize)) } }
         @else {
-            (prize(words, &outcome.prize))
+            (prize(words, outcome.prize))
             @if outcome.rank > 0 { " · " (words.tv("rank-n", [("rank", u64::from(outcome.rank).into())])) }
             @if let Some(id) = &outcome.payout_id { " · " a href=(links::payout(id)) { (words.t("receipt")) } }
         }
     }
 }
 
-/// A word of the API in the reader's language.
-fn word(words: Words, prefix: &str, word: &str) -> String {
-    let name = format!("{prefix}-{word}");
-    if words.has(&name) {
-        words.t(&name)
-    } else {
-        word.to_owned()
-    }
-}
-
-fn prize(words: Words, prize: &str) -> String {
-    word(words, "won", prize)
+fn prize(words: Words, prize: PrizeName) -> String {
+    words.t(&format!("won-{}", prize.as_str()))
 }
 
 async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
@@ -244,7 +156,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
         title: &title,
         trail: &[
             (words.t("entries"), "/console/entries".to_owned()),
-            (entry.player_id.clone(), links::entries_of(&entry.player_id)),
+            (entry.player_id.to_string(), links::entries_of(&entry.player_id)),
         ],
         side: None,
     };
@@ -258,7 +170,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
                 dt { (words.t("reversed")) } dd { (time(&reversed.at)) " " span.id.muted { (reversed.reversal_id) } }
             }
         }
-            @if desk.may_operate() && entry.reversed.is_none() && !entry.outcome.is_won() {
+            @if desk.may_operate() && entry.reversed.is_none() && entry.outcome.prize == PrizeName::None {
                 div.row { a.button href=(format!("{}/reverse", links::entry(&jackpot.id, &entry.entry_id))) { (words.t("reverse")) } }
             }
         }
@@ -272,7 +184,7 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, outcome: &Outcome) -> Markup {
     let words = desk.words;
     let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     html! { dl.facts {
-        dt { (words.t("prize")) } dd { strong { (prize(words, &outcome.prize)) }
+        dt { (words.t("prize")) } dd { strong { (prize(words, outcome.prize)) }
             @if outcome.rank > 0 { " · " (words.tv("rank-n", [("rank", u64::from(outcome.rank).into())])) } }
         @if let Some(amount) = outcome.amount { dt { (words.t("amount")) } dd { strong { (shown(amount)) } } }
         @if let Some(tier) = &outcome.tier { dt { (words.t("tier")) } dd.id { (tier) } }
@@ -305,7 +217,7 @@ fn draw(desk: &Desk, draw: &Draw) -> Markup {
         thead { tr { th scope="col" { (words.t("attempt")) } th scope="col" { (words.t("rank")) }
             th scope="col" { (words.t("result")) } } }
         tbody { @for one in &draw.attempts {
-            tr { td { (one.attempt) } td { (one.rank) } td { (word(words, "drawn", &one.result)) } }
+            tr { td { (one.attempt) } td { (one.rank) } td { (words.t(&format!("drawn-{}", one.result.as_str()))) } }
         } }
     } };
     html! {

@@ -4,19 +4,20 @@ use actix_web::HttpResponse;
 use actix_web::http::header::IF_NONE_MATCH;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, ServiceConfig};
+use jackpot_api::entry::{Entry, PrizeName};
 use jackpot_ui::money::{money, parse};
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::{Jackpot, List};
 use super::define::templates;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
+use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::code::Code;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::random;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -25,20 +26,6 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/console/guide", web::post().to(play))
         .route("/console/guide/queue", jackpot_kernel::http::get().to(get_queue))
         .route("/console/guide/queue", web::post().to(post_queue));
-}
-
-/// The entry that was tried.
-#[derive(Debug, Deserialize)]
-struct Entry {
-    sequence: u64,
-    outcome: Outcome,
-}
-
-#[derive(Debug, Deserialize)]
-struct Outcome {
-    prize: String,
-    tier: Option<String>,
-    amount: Option<u64>,
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -76,7 +63,7 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> String {
             let amount = money(words.0, jackpot.currency.amount(*amount));
             words.tv("guide-played-prize", [("amount", amount.into()), ("tier", tier.into())])
         }
-        _ if entry.outcome.prize == "coupon" => words.t("guide-played-coupon"),
+        _ if entry.outcome.prize == PrizeName::Coupon => words.t("guide-played-coupon"),
         _ => words.t("guide-played-nothing"),
     };
     words.tv(
@@ -88,7 +75,7 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> String {
 /// The three steps. `played`: what the entry won.
 async fn shown(desk: &Desk, mut form: Form, played: Option<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let list: List<Jackpot> = desk.get("/v1/jackpots?limit=100").await?;
+    let list: PageBody<Jackpot> = desk.get("/v1/jackpots?limit=100").await?;
     let broken = |_| Failure::new(words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
     // A new id for the next entry. A form that is sent again has its own, and gets the same answer.
     form.set(
@@ -133,7 +120,7 @@ fn templates_step(desk: &Desk) -> Markup {
     }
 }
 
-fn try_step(desk: &Desk, list: &List<Jackpot>, form: &Form) -> Markup {
+fn try_step(desk: &Desk, list: &PageBody<Jackpot>, form: &Form) -> Markup {
     let words = desk.words;
     if list.items.is_empty() {
         return html! { p.empty { (words.t("guide-try-none")) } };
@@ -141,7 +128,7 @@ fn try_step(desk: &Desk, list: &List<Jackpot>, form: &Form) -> Markup {
     let jackpots: Vec<_> = list
         .items
         .iter()
-        .map(|jackpot| (jackpot.id.clone(), jackpot.name.clone()))
+        .map(|jackpot| (jackpot.id.to_string(), jackpot.name.clone()))
         .collect();
     html! {
         @if desk.may_operate() {

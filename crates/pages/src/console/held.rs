@@ -3,18 +3,19 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::ledger::{Adjustment, TransferRow};
 use jackpot_ui::money::money;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::{Jackpot, List};
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
 use super::links;
 use super::list::wide;
+use jackpot_api::jackpot::Jackpot;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 const STEP: &str = "/console/jackpots/{id}/held/{kind}/{move_id}/{step}";
 
@@ -25,66 +26,63 @@ pub fn routes(config: &mut ServiceConfig) {
         .route(STEP, web::post().to(post));
 }
 
-/// What waits, as the API has adjustments and transfers.
-#[derive(Debug, Deserialize)]
-struct Row {
-    adjustment_id: Option<String>,
-    transfer_id: Option<String>,
-    /// Of an adjustment.
-    #[serde(default)]
-    tier: String,
-    #[serde(default)]
-    meter: String,
-    #[serde(default)]
-    amount: i64,
-    /// Of a transfer.
-    #[serde(default)]
-    to: String,
-    #[serde(default)]
-    tiers: Vec<HeldTier>,
-    owner: Option<String>,
-    reason: Option<String>,
+/// What waits.
+enum Held {
+    Adjustment(Adjustment),
+    Transfer(TransferRow),
 }
 
-#[derive(Debug, Deserialize)]
-struct HeldTier {
-    tier: String,
-    pool: u64,
-    reserve: u64,
-    overflow: u64,
-}
-
-impl Row {
+impl Held {
     fn kind(&self) -> &'static str {
-        if self.transfer_id.is_some() {
-            "transfers"
-        } else {
-            "adjustments"
+        match self {
+            Self::Adjustment(_) => "adjustments",
+            Self::Transfer(_) => "transfers",
         }
     }
 
     fn id(&self) -> &str {
-        let id = self.transfer_id.as_ref().or(self.adjustment_id.as_ref());
-        id.map_or("", String::as_str)
+        match self {
+            Self::Adjustment(one) => &one.adjustment_id,
+            Self::Transfer(one) => &one.transfer_id,
+        }
     }
 
     fn amount(&self) -> u64 {
-        let of_parts: u64 = self
-            .tiers
-            .iter()
-            .map(|part| part.pool + part.reserve + part.overflow)
-            .sum();
-        self.amount.unsigned_abs() + of_parts
+        match self {
+            Self::Adjustment(one) => one.amount.unsigned_abs(),
+            Self::Transfer(one) => one
+                .tiers
+                .iter()
+                .map(|part| part.pool + part.reserve + part.overflow)
+                .sum(),
+        }
     }
 
     /// Where it leaves, and where it goes.
     fn what(&self, desk: &Desk) -> String {
-        let words = desk.words;
-        if self.transfer_id.is_some() {
-            let tiers: Vec<_> = self.tiers.iter().map(|part| part.tier.as_str()).collect();
-            format!("{} → {}", tiers.join(", "), self.to)
-        } else {
-            format!("{} · {}", self.tier, words.t(&format!("side-{}", self.meter)))
+        match self {
+            Self::Adjustment(one) => {
+                let meter = one.meter.as_deref().unwrap_or_default();
+                format!("{} · {}", one.tier, desk.words.t(&format!("side-{meter}")))
+            }
+            Self::Transfer(one) => {
+                let tiers: Vec<_> = one.tiers.iter().map(|part| part.tier.as_str()).collect();
+                format!("{} → {}", tiers.join(", "), one.to)
+            }
+        }
+    }
+
+    fn owner(&self) -> &str {
+        match self {
+            Self::Adjustment(one) => one.owner.as_deref().unwrap_or_default(),
+            Self::Transfer(one) => one.owner.as_deref().unwrap_or_default(),
+        }
+    }
+
+    fn reason(&self) -> &str {
+        match self {
+            Self::Adjustment(one) => &one.reason,
+            Self::Transfer(one) => one.reason.as_deref().unwrap_or_default(),
         }
     }
 }
@@ -108,13 +106,14 @@ async fn shown(desk: &Desk, id: &str) -> impl Fn(u64) -> String {
     }
 }
 
-async fn held(desk: &Desk, id: &str) -> Result<Vec<Row>, Failure> {
-    let mut rows = Vec::new();
-    for kind in ["adjustments", "transfers"] {
-        let path = format!("{}/{kind}?state=held&limit=1000", links::jackpot_api(id));
-        rows.extend(desk.get::<List<Row>>(&path).await?.items);
-    }
-    Ok(rows)
+async fn held(desk: &Desk, id: &str) -> Result<Vec<Held>, Failure> {
+    let path = |kind: &str| format!("{}/{kind}?state=held&limit=1000", links::jackpot_api(id));
+    let adjustments: PageBody<Adjustment> = desk.get(&path("adjustments")).await?;
+    let transfers: PageBody<TransferRow> = desk.get(&path("transfers")).await?;
+    let adjustments = adjustments.items.into_iter().map(Held::Adjustment);
+    Ok(adjustments
+        .chain(transfers.items.into_iter().map(Held::Transfer))
+        .collect())
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
@@ -136,7 +135,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(desk.page(&page, &content))
 }
 
-fn table(desk: &Desk, id: &str, rows: &[Row], shown: &impl Fn(u64) -> String) -> Markup {
+fn table(desk: &Desk, id: &str, rows: &[Held], shown: &impl Fn(u64) -> String) -> Markup {
     let words = desk.words;
     let table = html! { table {
         thead { tr {
@@ -149,8 +148,8 @@ fn table(desk: &Desk, id: &str, rows: &[Row], shown: &impl Fn(u64) -> String) ->
             th.id scope="row" { (row.id()) }
             td.id { (row.what(desk)) }
             td.number { (shown(row.amount())) }
-            td.id { (row.owner.as_deref().unwrap_or_default()) }
-            td { (row.reason.as_deref().unwrap_or_default()) }
+            td.id { (row.owner()) }
+            td { (row.reason()) }
             @if let Some(step) = steps(desk) {
                 td { a.button href=(links::held_step(id, row.kind(), row.id(), step)) { (words.t(&format!("held-{step}"))) } }
             }
@@ -162,7 +161,7 @@ fn table(desk: &Desk, id: &str, rows: &[Row], shown: &impl Fn(u64) -> String) ->
 type Named = Path<(String, String, String, String)>;
 
 /// What a path names.
-async fn named(desk: &Desk, path: &Named) -> Result<Row, Failure> {
+async fn named(desk: &Desk, path: &Named) -> Result<Held, Failure> {
     let (id, kind, move_id, step) = &**path;
     let rows = held(desk, id).await?;
     let found = rows.into_iter().find(|row| row.kind() == kind && row.id() == move_id);
@@ -192,16 +191,13 @@ async fn post(posted: Posted, path: Named) -> Result<HttpResponse, Failure> {
 }
 
 /// The step that shows what will change.
-async fn preview(desk: &Desk, path: &Named, row: &Row, form: &Form) -> HttpResponse {
+async fn preview(desk: &Desk, path: &Named, row: &Held, form: &Form) -> HttpResponse {
     let words = desk.words;
     let (id, _, move_id, step) = &**path;
     let amount = shown(desk, id).await(row.amount());
     let state = |name: &str| words.t(&format!("held-state-{name}"));
     let after = if step == "approve" { "done" } else { "withdrawn" };
-    let about = [
-        ("amount", amount.into()),
-        ("owner", row.owner.as_deref().unwrap_or_default().into()),
-    ];
+    let about = [("amount", amount.into()), ("owner", row.owner().into())];
     let action = Action {
         section: Section::Jackpots,
         title: &words.t(&format!("held-{step}")),

@@ -112,7 +112,11 @@ async fn sql(desk: &Desk) -> Markup {
     let words = desk.words;
     let look = looked(desk).await;
     let readiness = desk.readiness().await;
-    let lag = readiness.value.as_ref().ok().and_then(|state| state.ledger.as_ref());
+    let lag = readiness
+        .value
+        .as_ref()
+        .ok()
+        .and_then(|state| state.told.ledger.as_ref());
     html! {
         section.panel {
             h2 { (words.t("ledger")) }

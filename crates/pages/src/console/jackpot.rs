@@ -3,21 +3,26 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Path, ServiceConfig};
+use jackpot_api::fairness::{CycleBody, Fairness};
+use jackpot_api::jackpot::{MeterHistory, Status};
+use jackpot_api::payout::ListedPayout;
+use jackpot_core::clock::parse_rfc3339;
+use jackpot_core::jackpot::cycle::EndedBy;
 use jackpot_ui::money::money;
 use jackpot_ui::plot::{Plot, Point};
 use jackpot_ui::time::time;
 use jiff::Timestamp;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::{Jackpot, List, Meter};
 use super::define::{changes, parts, read};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::list::{status, wide};
 use super::{action, jackpots, links};
+use jackpot_api::jackpot::{Jackpot, MeterBody};
 use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/jackpots/{id}", jackpot_kernel::http::get().to(show));
@@ -29,64 +34,10 @@ const STEPS: [&str; 3] = ["minute", "hour", "day"];
 /// Payouts of the page.
 const PAYOUTS: &str = "10";
 
-#[derive(Debug, Deserialize)]
-struct History {
-    points: Vec<HistoryPoint>,
-}
-
-#[derive(Debug, Deserialize)]
-struct HistoryPoint {
-    at: Timestamp,
-    pool: u64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Payout {
-    payout_id: String,
-    player_id: String,
-    tier: String,
-    amount: u64,
-    paid_at: String,
-}
-
 /// Pages of epochs and cycles that are read for the last ones: of cycles that a busy pool has in weeks.
 const MAX_PAGES: usize = 50;
 /// Epochs and cycles of the page.
 const LAST: usize = 200;
-
-#[derive(Debug, Default, Deserialize)]
-struct Fairness {
-    epochs: Vec<Epoch>,
-    cycles: Vec<Cycle>,
-    next_cursor: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Cycle {
-    tier: String,
-    cycle: u64,
-    commitment: String,
-    low: Option<u64>,
-    high: Option<u64>,
-    version: Option<u64>,
-    began_at: String,
-    from_at: Option<String>,
-    deadline_at: Option<String>,
-    ended_at: Option<String>,
-    ended_by: Option<String>,
-    seed: Option<String>,
-    trigger_amount: Option<u64>,
-    trigger_at: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Epoch {
-    epoch: u64,
-    commitment: String,
-    opened_at: String,
-    closed_at: Option<String>,
-    seed: Option<String>,
-}
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let answer: Value = desk.get(&links::jackpot_api(&id)).await?;
@@ -99,7 +50,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         side: Some(actions(&desk, &jackpot)),
     };
     let content = html! {
-        p.row { (status(&desk, &jackpot.status, jackpot.stopped.as_ref())) span.id.muted { (jackpot.id) }
+        p.row { (status(&desk, jackpot.status.as_str(), jackpot.stopped.as_ref())) span.id.muted { (jackpot.id) }
             span.muted { (words.tv("jackpot-version", [("version", jackpot.version.into())])) } }
         section.panel {
             h2 { (words.t("meters")) }
@@ -120,18 +71,18 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
 fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
     let at = |action: &str| format!("{}/{action}", links::jackpot(&jackpot.id));
-    let is = |status: &str| jackpot.status == status;
+    let is = |status: Status| jackpot.status == status;
     html! {
         div.row {
-            @if desk.may_operate() && !is("closed") {
-                @if is("open") { a.button href=(at("pause")) { (words.t("pause")) } }
-                @if is("paused") || is("suspended") { a.button href=(at("resume")) { (words.t("resume")) } }
+            @if desk.may_operate() && !is(Status::Closed) {
+                @if is(Status::Open) { a.button href=(at("pause")) { (words.t("pause")) } }
+                @if is(Status::Paused) || is(Status::Suspended) { a.button href=(at("resume")) { (words.t("resume")) } }
                 a.button href=(at("define")) { (words.t("define")) }
                 a.button href=(at("adjust")) { (words.t("adjust")) }
                 a.button href=(at("rotate")) { (words.t("rotate")) }
                 a.button.danger href=(at("close")) { (words.t("close")) }
             }
-            @if desk.may_operate() && (is("paused") || is("closed")) { a.button href=(at("transfer")) { (words.t("transfer")) } }
+            @if desk.may_operate() && (is(Status::Paused) || is(Status::Closed)) { a.button href=(at("transfer")) { (words.t("transfer")) } }
             a.button href=(links::transfers(&jackpot.id)) { (words.t("transfers")) }
             a.button href=(links::held(&jackpot.id)) { (words.t("held")) }
         }
@@ -157,7 +108,7 @@ fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
 }
 
 /// A meter that few jackpots have: its name, and its amount.
-type Moved = (&'static str, fn(&Meter) -> u64);
+type Moved = (&'static str, fn(&MeterBody) -> u64);
 
 /// The meters of reversals, transfers and voids.
 const MOVED: [Moved; 4] = [
@@ -167,7 +118,7 @@ const MOVED: [Moved; 4] = [
     ("term-voided", |meter| meter.voided),
 ];
 
-fn meter_row(meter: &Meter, moved: &[Moved], shown: &dyn Fn(i128) -> String) -> Markup {
+fn meter_row(meter: &MeterBody, moved: &[Moved], shown: &dyn Fn(i128) -> String) -> Markup {
     let plus = |amount: u64| shown(i128::from(amount));
     html! {
         tr {
@@ -198,16 +149,16 @@ async fn histories(desk: &Desk, jackpot: &Jackpot) -> Markup {
             a href=(format!("{}?step={of}#history", links::jackpot(&jackpot.id))) aria-current=[(of == step).then_some("true")] { (words.t(&format!("jackpot-history-{of}"))) }
         } } }
         div.panels { @for (meter, plot) in plots {
-            figure.panel { figcaption { h2 { (words.tv("jackpot-history", [("tier", (&meter.tier).into())])) } } (plot) }
+            figure.panel { figcaption { h2 { (words.tv("jackpot-history", [("tier", meter.tier.as_str().into())])) } } (plot) }
         } }
     }
 }
 
-async fn history(desk: &Desk, jackpot: &Jackpot, meter: &Meter, step: &str) -> Markup {
+async fn history(desk: &Desk, jackpot: &Jackpot, meter: &MeterBody, step: &str) -> Markup {
     let words = desk.words;
     let path = format!("{}/meter/history", links::jackpot_api(&jackpot.id));
     let path = links::with_query(&path, &[("tier", &meter.tier), ("step", step)]);
-    let history: History = match desk.ask(&path).await {
+    let history: MeterHistory = match desk.ask(&path).await {
         Ok(history) => history,
         Err(problem) => {
             return html! { p.note.warn { (words.tv("jackpot-history-away", [("detail", (&problem.detail).into())])) } };
@@ -217,12 +168,12 @@ async fn history(desk: &Desk, jackpot: &Jackpot, meter: &Meter, step: &str) -> M
         .points
         .iter()
         .map(|point| Point {
-            at_ms: point.at.as_millisecond(),
-            value: point.pool,
+            at_ms: parse_rfc3339(&point.at).unwrap_or_default(),
+            value: point.pool.unsigned_abs(),
         })
         .collect();
     Plot {
-        label: &words.tv("jackpot-history", [("tier", (&meter.tier).into())]),
+        label: &words.tv("jackpot-history", [("tier", meter.tier.as_str().into())]),
         points: &points,
         value: &|value| money(words.0, jackpot.currency.amount(value)),
         time: &|at| moment(at, step),
@@ -278,7 +229,7 @@ fn definition(desk: &Desk, answer: &Value) -> Markup {
 async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
     let path = links::with_query("/v1/payouts", &[("jackpot_id", &jackpot.id), ("limit", PAYOUTS)]);
-    let list: List<Payout> = match desk.ask(&path).await {
+    let list: PageBody<ListedPayout> = match desk.ask(&path).await {
         Ok(list) => list,
         Err(problem) => return html! { p.note.warn { (problem.detail) } },
     };
@@ -287,11 +238,11 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
     }
     let table = html! { table {
         thead { tr { th scope="col" { (words.t("when")) } th scope="col" { (words.t("player")) } th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("amount")) } } }
-        tbody { @for payout in &list.items { tr {
+        tbody { @for payout in list.items.iter().map(|listed| &listed.receipt) { tr {
             td.nowrap { a href=(links::payout(&payout.payout_id)) { (time(&payout.paid_at)) } }
             td { (payout.player_id) }
             td.id { (payout.tier) }
-            td.number { strong { (money(words.0, jackpot.currency.amount(payout.amount))) } }
+            td.number { strong { (money(words.0, jackpot.currency.amount(payout.amount.get()))) } }
         } } }
     } };
     wide(&words.t("jackpot-winners"), &table)
@@ -342,15 +293,10 @@ async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
 }
 
 /// The last cycles of tiers with a must-hit rule, newest first.
-fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
+fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[CycleBody]) -> Markup {
     let words = desk.words;
     let amount = |amount: u64| money(words.0, jackpot.currency.amount(amount));
-    let ended = |by: &str| match by {
-        "must-hit" => words.t("public-cycle-must-hit"),
-        "take" => words.t("public-cycle-take"),
-        "close" => words.t("public-cycle-close"),
-        _ => words.t("public-cycle-restart"),
-    };
+    let ended = |by: EndedBy| words.t(&format!("public-cycle-{}", by.as_str()));
     let table = html! { table {
         thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th.number scope="col" { (words.t("version")) } th scope="col" { (words.t("cycle-began")) }
             th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-from")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
@@ -364,7 +310,7 @@ fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
             td { @if let Some(at) = &cycle.from_at { (time(at)) } @else { (words.t("nothing")) } }
             td { @if let Some(at) = &cycle.deadline_at { (time(at)) } @else { (words.t("nothing")) } }
             td { @if let Some(at) = &cycle.ended_at { (time(at)) } @else { (words.t("public-cycle-open")) } }
-            td { @if let Some(by) = &cycle.ended_by { (ended(by)) } @else { (words.t("nothing")) } }
+            td { @if let Some(by) = cycle.ended_by { (ended(by)) } @else { (words.t("nothing")) } }
             td.nowrap {
                 @if let Some(trigger) = cycle.trigger_amount { (amount(trigger)) " " }
                 @if let Some(at) = &cycle.trigger_at { (time(at)) }

@@ -5,11 +5,12 @@ use actix_web::web::ServiceConfig;
 use jackpot_ui::money::money;
 use maud::{Markup, html};
 
-use super::answer::{Jackpot, List};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::links;
 use super::list::{next_page, status, wide};
+use jackpot_api::jackpot::Jackpot;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -21,7 +22,7 @@ pub fn routes(config: &mut ServiceConfig) {
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let path = links::with_query("/v1/jackpots", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: List<Jackpot> = desk.get(&path).await?;
+    let list: PageBody<Jackpot> = desk.get(&path).await?;
     let title = words.t("jackpots");
     let new =
         html! { @if desk.may_operate() { a.button.primary href="/console/new-jackpot" { (words.t("jackpot-new")) } } };
@@ -44,7 +45,7 @@ pub fn trail(desk: &Desk) -> (String, String) {
 }
 
 /// Jackpots with their pools.
-pub fn table(desk: &Desk, list: &List<Jackpot>) -> Markup {
+pub fn table(desk: &Desk, list: &PageBody<Jackpot>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() {
         return html! { div.empty.stack { p { (words.t("jackpots-none")) } p { a.button.primary href="/console/guide" { (words.t("guide")) } } } };
@@ -71,7 +72,7 @@ fn rows(desk: &Desk, jackpot: &Jackpot) -> Markup {
             tr {
                 @if index == 0 {
                     th scope="rowgroup" rowspan=(span) { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } br; span.id.muted { (jackpot.id) } }
-                    td rowspan=(span) { (status(desk, &jackpot.status, jackpot.stopped.as_ref())) }
+                    td rowspan=(span) { (status(desk, jackpot.status.as_str(), jackpot.stopped.as_ref())) }
                 }
                 td.id { (meter.tier) }
                 td.number { strong { (money(meter.pool)) } }

@@ -2,13 +2,12 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Path, ServiceConfig};
+use jackpot_api::ledger::PostingRow;
 use jackpot_core::receipt::Head;
 use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::answer::{Jackpot, List};
 use super::compared::tabs;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
@@ -16,6 +15,8 @@ use super::form::Kind;
 use super::links;
 use super::list::{Filter, Listing, wide};
 use super::signature::Signed;
+use jackpot_api::jackpot::Jackpot;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::subject::kinds::JACKPOT;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -28,16 +29,6 @@ pub fn routes(config: &mut ServiceConfig) {
             "/console/ledger/jackpot/{id}/head",
             jackpot_kernel::http::get().to(head),
         );
-}
-
-#[derive(Debug, Deserialize)]
-struct Posting {
-    n: u64,
-    at: String,
-    tier: String,
-    account: String,
-    amount: i64,
-    micro: i64,
 }
 
 fn trail(desk: &Desk, id: &str) -> [(String, String); 2] {
@@ -62,7 +53,7 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
         api: &format!("jackpots/{}/ledger", links::part(&id)),
         filters: &filters,
     };
-    let found = listing.read::<Posting>(&desk).await?;
+    let found = listing.read::<PostingRow>(&desk).await?;
     let title = words.tv("postings-title", [("name", (&jackpot.name).into())]);
     let page = Page {
         section: Section::Ledger,
@@ -82,7 +73,7 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
     Ok(desk.page_with(found.status(), &page, &content))
 }
 
-fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Posting>) -> Markup {
+fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() && list.next_cursor.is_none() {
         return html! { div.empty { p { (words.t("postings-none")) } } };

@@ -4,11 +4,11 @@ use actix_web::http::StatusCode;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
 
-use super::answer::List;
 use super::desk::Desk;
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 
 /// Rows of a page.
@@ -102,7 +102,7 @@ pub struct Listing<'a> {
 pub struct Found<T> {
     form: Form,
     /// `None`: a filter is wrong.
-    pub list: Option<List<T>>,
+    pub list: Option<PageBody<T>>,
 }
 
 impl<T> Found<T> {
@@ -175,7 +175,7 @@ impl Listing<'_> {
     }
 
     /// The way to the first and to the next page.
-    pub fn pages<T>(&self, desk: &Desk, list: &List<T>) -> Markup {
+    pub fn pages<T>(&self, desk: &Desk, list: &PageBody<T>) -> Markup {
         let words = desk.words;
         let filters: Vec<_> = self
             .filters

@@ -13,7 +13,6 @@
 
 mod action;
 mod adjust;
-mod answer;
 mod api_keys;
 mod audit;
 mod commands;

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
+use jackpot_api::subscription::SubscriptionState;
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
 use jiff::Timestamp;
@@ -69,7 +70,7 @@ async fn health(desk: &Desk) -> Markup {
     };
     let is_ready = state.errors.is_empty();
     // Comparisons are in the ledger's database, which takes seconds to say that it is away.
-    let is_up = state.ledger.as_ref().is_some_and(|ledger| ledger.up);
+    let is_up = state.told.ledger.as_ref().is_some_and(|ledger| ledger.up);
     let (told, waiting) = if is_up {
         (Some(desk.older_comparisons().await), Some(desk.waiting().await))
     } else {
@@ -82,16 +83,16 @@ async fn health(desk: &Desk) -> Markup {
         div.cards {
             div.card { b.good[is_ready].bad[!is_ready] { @if is_ready { (words.t("overview-ready")) } @else { (words.t("overview-not-ready")) } }
                 span { (words.t("overview-instance")) } }
-            @if let Some(ledger) = &state.ledger {
+            @if let Some(ledger) = &state.told.ledger {
                 div.card { b.bad[!ledger.up] { @if ledger.up { (words.t("overview-ledger-up")) } @else { (words.t("overview-ledger-down")) } }
                     span { (words.t("overview-ledger")) } }
                 div.card { b { (words.tv("n-events", [("count", ledger.lag_events.into())])) } span { (words.t("overview-lag")) } }
             }
-            div.card { b.bad[state.emergency_stop.is_some()] { a href=(links::EMERGENCY) {
-                @if state.emergency_stop.is_some() { (words.t("overview-stopped")) } @else { (words.t("overview-not-stopped")) } } }
+            div.card { b.bad[state.told.emergency_stop.is_some()] { a href=(links::EMERGENCY) {
+                @if state.told.emergency_stop.is_some() { (words.t("overview-stopped")) } @else { (words.t("overview-not-stopped")) } } }
                 span { (words.t("emergency")) } }
             div.card { b.bad[!wrong.is_empty()] { (wrong.len()) } span { (words.t("overview-mismatches")) } }
-            div.card { b.bad[!state.refused_subjects.is_empty()] { (state.refused_subjects.len()) } span { (words.t("overview-refused")) } }
+            div.card { b.bad[!state.refused().is_empty()] { (state.refused().len()) } span { (words.t("overview-refused")) } }
         }
         (alarms(desk, state, &wrong, waiting.as_ref().and_then(|told| told.value.as_ref().ok())))
         @if let Some(Err(problem)) = compared { (away(problem)) }
@@ -106,18 +107,17 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared], waiting: Option<&
     let now = Timestamp::now();
     let is_refused = |one: &&&Compared| {
         state
-            .refused_subjects
+            .refused()
             .iter()
-            .any(|of| of.kind == one.kind.as_str() && of.id == one.id)
+            .any(|of| of.kind == one.kind && of.id.as_str() == one.id)
     };
     let others: Vec<_> = wrong.iter().filter(|one| !is_refused(one)).collect();
     let keys: Vec<_> = api_keys::visible(desk)
         .into_iter()
         .filter(|known| api_keys::ends_soon(&known.key, now))
         .collect();
-    let stop = state.emergency_stop.as_ref();
-    let count =
-        usize::from(stop.is_some()) + state.errors.len() + state.refused_subjects.len() + others.len() + keys.len();
+    let stop = state.told.emergency_stop.as_ref();
+    let count = usize::from(stop.is_some()) + state.errors.len() + state.refused().len() + others.len() + keys.len();
     html! {
         @if count == 0 && waiting.is_some_and(|waiting| waiting.count() == 0) { p.note.good { (words.t("overview-well")) } }
         @if let Some(stop) = stop {
@@ -126,8 +126,8 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared], waiting: Option<&
                 a href=(links::EMERGENCY) { (words.t("emergency")) } }
         }
         @for cause in &state.errors { p.note.bad role="alert" { (self::cause(desk, cause)) } }
-        @for refused in state.refused_subjects.iter().take(MAX_ALARMS) {
-            p.note.bad { (subject(desk, &refused.kind, &refused.id)) " · " strong { (compared::reason(desk, &refused.reason)) } ": " (compared::why_refused(desk, refused)) }
+        @for refused in state.refused().iter().take(MAX_ALARMS) {
+            p.note.bad { (subject(desk, refused.kind.as_str(), &refused.id)) " · " strong { (compared::reason(desk, refused.reason)) } ": " (compared::why_refused(desk, refused)) }
         }
         @for one in others.iter().take(MAX_ALARMS) {
             p.note.bad { (subject(desk, one.kind.as_str(), &one.id)) " · " strong { (words.t("verdict-mismatch")) } }
@@ -150,16 +150,16 @@ fn waits(words: Words, waiting: &Waiting) -> Markup {
     let more = |count: usize| html! { @if count > MAX_ALARMS { " · " (words.tv("overview-and-more", [("count", (count - MAX_ALARMS).into())])) } };
     html! {
         @for (state, counted) in payouts.filter(|(_, counted)| counted.rows > 0) {
-            p.note.warn { a href=(links::with_query("/console/payouts", &[("state", state)])) {
-                (words.tv(&format!("overview-payouts-{state}"), [("count", number(counted).into())])) } }
+            p.note.warn { a href=(links::with_query("/console/payouts", &[("state", state.as_str())])) {
+                (words.tv(&format!("overview-payouts-{}", state.as_str()), [("count", number(counted).into())])) } }
         }
         @if !waiting.limits.is_empty() {
             p.note.warn { (words.t("overview-limits")) " "
                 @for id in waiting.limits.iter().take(MAX_ALARMS) { a.id href=(links::jackpot(id)) { (id) } " " } (more(waiting.limits.len())) }
         }
         @for late in waiting.subscriptions.iter().take(MAX_ALARMS) {
-            @let class = if late.state == "disabled" { "note bad" } else { "note warn" };
-            p class=(class) { a.id href=(links::subscription(&late.id)) { (late.id) } " · " (words.t(&format!("subscription-state-{}", late.state))) " · "
+            @let class = if late.state == SubscriptionState::Disabled { "note bad" } else { "note warn" };
+            p class=(class) { a.id href=(links::subscription(&late.id)) { (late.id) } " · " (words.t(&format!("subscription-state-{}", late.state.as_str()))) " · "
                 (words.tv("overview-late", [("count", late.events.into())])) }
         }
         @for (id, count) in waiting.dead_letters.iter().take(MAX_ALARMS) {

@@ -3,42 +3,25 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Path, ServiceConfig};
-use jackpot_core::currency::Currency;
+use jackpot_api::payout::{ListedPayout, Payout};
 use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_core::receipt::Receipt;
 use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::answer::List;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{Filter, Listing, wide};
 use super::signature::Signed;
 use super::{links, settle};
+use jackpot_kernel::ledger::api::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/payouts", jackpot_kernel::http::get().to(list))
         .route("/console/payouts/{payout_id}", jackpot_kernel::http::get().to(show));
-}
-
-/// A row of the list.
-#[derive(Debug, Deserialize)]
-struct Payout {
-    payout_id: String,
-    jackpot_id: String,
-    entry_id: String,
-    player_id: String,
-    tier: String,
-    amount: u64,
-    currency: Currency,
-    claim_order: u64,
-    paid_at: String,
-    source_id: Option<String>,
-    state: PayoutState,
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -68,7 +51,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         api: "payouts",
         filters: &filters,
     };
-    let found = listing.read::<Payout>(&desk).await?;
+    let found = listing.read::<ListedPayout>(&desk).await?;
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
@@ -86,7 +69,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     Ok(desk.page_with(found.status(), &page, &content))
 }
 
-fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Payout>) -> Markup {
+fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<ListedPayout>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() && list.next_cursor.is_none() {
         let text = if listing.is_filtered(desk) {
@@ -112,24 +95,25 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Payout>) -> Markup {
     wide(&words.t("payouts"), &rows)
 }
 
-fn row(desk: &Desk, payout: &Payout) -> Markup {
+fn row(desk: &Desk, listed: &ListedPayout) -> Markup {
+    let payout = &listed.receipt;
     let name = format!("{} #{}", payout.jackpot_id, payout.claim_order);
     html! { tr {
         th.nowrap scope="row" { a href=(links::payout(&payout.payout_id)) { (name) } }
         td { (time(&payout.paid_at)) }
-        td.number { strong { (money(desk.words.0, payout.currency.amount(payout.amount))) } }
+        td.number { strong { (money(desk.words.0, payout.currency.amount(payout.amount.get()))) } }
         td.id { (payout.tier) }
         td.id { a href=(links::entries_of(&payout.player_id)) { (payout.player_id) } }
         td.id { a href=(links::entry(&payout.jackpot_id, &payout.entry_id)) { (payout.entry_id) } }
-        td.id { (payout.source_id.as_deref().unwrap_or("")) }
-        td { (settle::badge(desk.words, payout.state)) }
+        td.id { (listed.source_id.as_deref().unwrap_or("")) }
+        td { (settle::badge(desk.words, listed.state)) }
     } }
 }
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let payout: settle::Payout = desk.get(&format!("/v1/payouts/{}", links::part(&id))).await?;
-    let receipt = &payout.receipt;
+    let payout: Payout = desk.get(&format!("/v1/payouts/{}", links::part(&id))).await?;
+    let receipt = &payout.payout.receipt;
     let title = words.tv(
         "receipt-title",
         [
@@ -153,7 +137,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         ),
     };
     let content = html! {
-        @if payout.state != PayoutState::Paid { (settle::panel(&desk, &payout)) }
+        @if payout.payout.state != PayoutState::Paid { (settle::panel(&desk, &payout)) }
         section.panel { h2 { (words.t("receipt")) } (facts(&desk, receipt)) }
         (signed.checked(&desk, |keys| receipt.verify(keys)).await)
     };

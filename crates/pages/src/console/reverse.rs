@@ -7,12 +7,12 @@ use jackpot_ui::money::money;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::Jackpot;
 use super::desk::{Desk, Posted, Section};
-use super::entries::Entry;
 use super::failure::Failure;
 use super::form::Form;
 use super::links;
+use jackpot_api::entry::Entry;
+use jackpot_api::jackpot::{Jackpot, MeterBody};
 use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
@@ -56,7 +56,7 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&path.0)).await?;
     let entry: Entry = desk.get(&api(&path.0, &path.1)).await?;
     let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
-    let change = |meter: &super::answer::Meter| {
+    let change = |meter: &MeterBody| {
         let added = entry.contributions.iter().find(|one| one.tier == meter.tier);
         added.map(|added| Change {
             what: format!("{} · {}", meter.tier, words.t("reversed")),

@@ -3,21 +3,20 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::room::{JoinToken, Room, RoomStatus, Status};
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::List;
 use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::{next_page, status, wide};
-use jackpot_kernel::subject::emergency::Stopped;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -96,49 +95,13 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/console/rooms/{id}", jackpot_kernel::http::get().to(show));
 }
 
-/// A room: what its pages show beside its definition.
-#[derive(Debug, Deserialize)]
-struct Room {
-    id: String,
-    name: Option<String>,
-    status: String,
-    stopped: Option<Stopped>,
-    capacity: u64,
-    admissions_per_minute: Option<u64>,
-    opens_at: Option<String>,
-    return_origins: Vec<String>,
-    active: u64,
-    waiting: u64,
-    admitted: u64,
-    expired: u64,
-    abandoned: u64,
-    left: u64,
-    mean_wait_s: Option<f64>,
-    nonce: String,
-    commitment: String,
-    seed: Option<String>,
-    held_until: Option<String>,
+fn name(room: &Room) -> &str {
+    room.definition.name.as_deref().unwrap_or(&room.id)
 }
 
-impl Room {
-    fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.id)
-    }
-
-    /// Whether it opens later. The seed is shown once the opening is in the ledger.
-    fn collects(&self) -> bool {
-        self.status == "open" && self.opens_at.is_some() && self.seed.is_none()
-    }
-}
-
-/// The public state of a room: what it says beside the room.
-#[derive(Debug, Deserialize)]
-struct State {
-    status: String,
-    stopped: Option<Stopped>,
-    eta_s: Option<u64>,
-    joined: Option<u64>,
-    sha256: Option<String>,
+/// Whether it opens later. The seed is shown once the opening is in the ledger.
+fn collects(room: &Room) -> bool {
+    room.status == Status::Open && room.definition.opens_at.is_some() && room.seed.is_none()
 }
 
 /// The room in the API.
@@ -194,7 +157,7 @@ fn is_same_time(one: &Value, other: &Value) -> bool {
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let path = links::with_query("/v1/rooms", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: List<Room> = desk.get(&path).await?;
+    let list: PageBody<Room> = desk.get(&path).await?;
     let page = Page {
         section: Section::Rooms,
         title: &words.t("rooms"),
@@ -227,36 +190,36 @@ fn table(desk: &Desk, rooms: &[Room]) -> Markup {
                 th scope="col" { (words.t("room-opens-at")) }
             } }
             tbody { @for room in rooms { tr {
-                th scope="row" { a href=(page_path(&room.id)) { (room.name()) } br; span.id.muted { (room.id) } }
-                td { (status(desk, if room.collects() { "collecting" } else { &room.status }, room.stopped.as_ref())) }
+                th scope="row" { a href=(page_path(&room.id)) { (name(room)) } br; span.id.muted { (room.id) } }
+                td { (status(desk, if collects(room) { "collecting" } else { room.status.as_str() }, room.stopped.as_ref())) }
                 td.number { strong { (grouped(room.active.into())) } }
-                td.number { (grouped(room.capacity.into())) }
+                td.number { (grouped(room.definition.capacity.into())) }
                 td.number { (grouped(room.waiting.into())) }
                 td.number { (rate(words, room)) }
-                td { @if let Some(at) = &room.opens_at { (time(at)) } @else { "—" } }
+                td { @if let Some(at) = &room.definition.opens_at { (time(at)) } @else { "—" } }
             } } }
         } },
     )
 }
 
 fn rate(words: Words, room: &Room) -> String {
-    let rate = room.admissions_per_minute;
+    let rate = room.definition.admissions_per_minute;
     rate.map_or_else(|| words.t("room-no-rate"), |rate| grouped(rate.into()))
 }
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let whole: Value = desk.get(&api(&id)).await?;
     let room: Room = desk.parsed(&whole)?;
-    let state: State = desk.get(&format!("{}/status", api(&id))).await?;
+    let state: RoomStatus = desk.get(&format!("{}/status", api(&id))).await?;
     let words = desk.words;
     let content = html! {
         div.stack id="numbers" data-live="1000" {
-            p.row { (status(&desk, &state.status, state.stopped.as_ref())) span.id.muted { (room.id) } }
+            p.row { (status(&desk, state.status.as_str(), state.stopped.as_ref())) span.id.muted { (room.id) } }
             @if let Some(at) = &room.held_until { p.note.warn { (words.t("room-held")) " " (time(at)) } }
             (numbers(words, &room, &state))
         }
         section.panel { h2 { (words.t("definition")) } (CHANGE.facts(words, &whole)) }
-        @if room.opens_at.is_some() || state.joined.is_some() {
+        @if room.definition.opens_at.is_some() || state.joined.is_some() {
             section.panel { div.stack id="order" data-live="2000" { (order(words, &room, &state)) } }
         }
     };
@@ -286,7 +249,7 @@ fn actions(desk: &Desk, room: &Room) -> Option<Markup> {
     })
 }
 
-fn numbers(words: Words, room: &Room, state: &State) -> Markup {
+fn numbers(words: Words, room: &Room, state: &RoomStatus) -> Markup {
     let card = |name: &str, value: String| html! { div.card { b { (value) } span { (words.t(name)) } } };
     let count = |name: &str, value: u64| card(name, grouped(value.into()));
     let seconds = |value: Option<String>| value.unwrap_or_else(|| "—".to_owned());
@@ -298,7 +261,7 @@ fn numbers(words: Words, room: &Room, state: &State) -> Markup {
         .map(|eta| words.tv("room-seconds", [("value", grouped(eta.into()).into())]));
     html! {
         div.cards {
-            (card("room-inside", format!("{} / {}", grouped(room.active.into()), grouped(room.capacity.into()))))
+            (card("room-inside", format!("{} / {}", grouped(room.active.into()), grouped(room.definition.capacity.into()))))
             (count("room-waiting", room.waiting))
             (card("room-rate", rate(words, room)))
             (card("room-eta", seconds(eta)))
@@ -308,17 +271,17 @@ fn numbers(words: Words, room: &Room, state: &State) -> Markup {
             (count("room-abandoned", room.abandoned))
             (count("room-left", room.left))
         }
-        @if room.capacity > 0 {
+        @if room.definition.capacity > 0 {
             p {
-                label for="inside" { (words.tv("room-filled", [("active", room.active.into()), ("capacity", room.capacity.into())])) }
-                progress id="inside" max=(room.capacity) value=(room.active.min(room.capacity)) {}
+                label for="inside" { (words.tv("room-filled", [("active", room.active.into()), ("capacity", room.definition.capacity.into())])) }
+                progress id="inside" max=(room.definition.capacity) value=(room.active.min(room.definition.capacity)) {}
             }
         }
     }
 }
 
 /// The order of those who joined before the opening, and how anybody checks it.
-fn order(words: Words, room: &Room, state: &State) -> Markup {
+fn order(words: Words, room: &Room, state: &RoomStatus) -> Markup {
     let file = format!("/console/files/ndjson/rooms/{}/pre-queue", links::part(&room.id));
     let name = format!("room-{}-pre-queue.ndjson", room.id);
     html! {
@@ -363,15 +326,11 @@ async fn ask_link(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
     let room: Room = desk.get(&api(&id)).await?;
     let mut form = Form::default();
     form.set("user_id", "");
-    form.set("return_to", room.return_origins.first().map_or("", String::as_str));
+    form.set(
+        "return_to",
+        room.definition.return_origins.first().map_or("", String::as_str),
+    );
     Ok(link(&desk, &room, &form, None))
-}
-
-/// A link to the waiting page.
-#[derive(Debug, Deserialize)]
-struct JoinLink {
-    url: String,
-    expires_at: String,
 }
 
 async fn make_link(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
@@ -379,7 +338,7 @@ async fn make_link(posted: Posted, id: Path<String>) -> Result<HttpResponse, Fai
     let room: Room = desk.get(&api(&id)).await?;
     let body = json!({ "user_id": form.get("user_id"), "return_to": form.get("return_to") });
     let path = format!("{}/join-tokens", api(&id));
-    let made = match desk.call::<JoinLink>(Method::POST, &path, Some(&body)).await {
+    let made = match desk.call::<JoinToken>(Method::POST, &path, Some(&body)).await {
         Ok(made) => Some(made),
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
@@ -390,7 +349,7 @@ async fn make_link(posted: Posted, id: Path<String>) -> Result<HttpResponse, Fai
 }
 
 /// The form of a link. It changes nothing, so it asks for no reason: the user joins when the link is opened.
-fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinLink>) -> HttpResponse {
+fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinToken>) -> HttpResponse {
     let words = desk.words;
     let here = page_path(&room.id);
     let content = html! {
@@ -401,7 +360,7 @@ fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinLink>) -> HttpR
                 p { a.id href=(made.url) { (made.url) } }
             }
         }
-        @if room.return_origins.is_empty() {
+        @if room.definition.return_origins.is_empty() {
             div.empty { p { (words.t("link-no-origins")) } p { a href=(format!("{here}/change")) { (words.t("change")) } } }
         } @else {
             form.panel.stack method="post" {
@@ -409,17 +368,17 @@ fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinLink>) -> HttpR
                 p { (words.t("link-about")) }
                 div.fields {
                     (Field::new("user_id", &words.t("link-user"), Kind::Text).of(form))
-                    (Field::new("return_to", &words.t("link-return-to"), Kind::Text).hint(&room.return_origins.join(", ")).of(form))
+                    (Field::new("return_to", &words.t("link-return-to"), Kind::Text).hint(&room.definition.return_origins.join(", ")).of(form))
                 }
                 div.row { button.primary { (words.t("link-do")) } a.button href=(here) { (words.t("action-cancel")) } }
             }
         }
     };
-    let title = words.tv("link-title", [("name", room.name().into())]);
+    let title = words.tv("link-title", [("name", name(room).into())]);
     let page = Page {
         section: Section::Rooms,
         title: &title,
-        trail: &[trail(desk), (room.name().to_owned(), here.clone())],
+        trail: &[trail(desk), (name(room).to_owned(), here.clone())],
         side: None,
     };
     let status = if form.is_refused() {

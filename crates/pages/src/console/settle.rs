@@ -3,22 +3,22 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::payout::{ListedPayout, Payout, PayoutStepRow};
 use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_core::receipt::Receipt;
 use jackpot_ui::Words;
 use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::Jackpot;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::wide;
+use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
@@ -31,41 +31,6 @@ pub fn routes(config: &mut ServiceConfig) {
     config
         .route(path, jackpot_kernel::http::get().to(get))
         .route(path, web::post().to(post));
-}
-
-/// A payout: its receipt, where it is, and what was done with it.
-#[derive(Debug, Deserialize)]
-pub struct Payout {
-    #[serde(flatten)]
-    pub receipt: Receipt,
-    pub state: PayoutState,
-    approved_by: Option<String>,
-    settlement: Option<Settlement>,
-    void_receipt: Option<VoidReceipt>,
-    steps: Vec<Done>,
-}
-
-/// A step that was taken.
-#[derive(Debug, Deserialize)]
-struct Done {
-    state: PayoutState,
-    who: Option<String>,
-    owner: Option<String>,
-    at: String,
-    reason: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Settlement {
-    settlement_id: String,
-    reference: Option<String>,
-    reason: Option<String>,
-    at: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct VoidReceipt {
-    voided_at: String,
 }
 
 /// What the operator may ask for.
@@ -108,21 +73,19 @@ impl Step {
             Self::Approve => PayoutState::Due,
             Self::Settle => PayoutState::Settled,
             Self::Fail => PayoutState::Failed,
-            Self::Void if payout.state == PayoutState::VoidRequested => PayoutState::Void,
+            Self::Void if payout.payout.state == PayoutState::VoidRequested => PayoutState::Void,
             Self::Void => PayoutState::VoidRequested,
-            Self::Withdraw => payout.before_request(),
+            Self::Withdraw => before_request(payout),
         }
     }
 }
 
-impl Payout {
-    /// Where it was before the request to void it.
-    fn before_request(&self) -> PayoutState {
-        let mut before = self.steps.iter().rev().map(|step| step.state);
-        before
-            .find(|state| *state != PayoutState::VoidRequested)
-            .unwrap_or(self.state)
-    }
+/// Where it was before the request to void it.
+fn before_request(payout: &Payout) -> PayoutState {
+    let mut before = payout.steps.iter().rev().map(|step| step.state);
+    before
+        .find(|state| *state != PayoutState::VoidRequested)
+        .unwrap_or(payout.payout.state)
 }
 
 pub fn in_words(words: Words, state: PayoutState) -> String {
@@ -141,8 +104,8 @@ pub fn badge(words: Words, state: PayoutState) -> Markup {
 }
 
 /// What is known of it, and what can be done.
-pub fn panel(desk: &Desk, payout: &Payout) -> Markup {
-    let words = desk.words;
+pub fn panel(desk: &Desk, whole: &Payout) -> Markup {
+    let (words, payout) = (desk.words, &whole.payout);
     let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, payout.state));
     let steps: Vec<_> = steps.collect();
     let none = || words.t("none");
@@ -169,13 +132,13 @@ pub fn panel(desk: &Desk, payout: &Payout) -> Markup {
                 @let class = if step == Step::Void { "button danger" } else { "button" };
                 a class=(class) href=(links::payout_step(&payout.receipt.payout_id, step.name())) { (words.t(&format!("payout-{}", step.name()))) }
             } } }
-            (wide(&words.t("payout-steps"), &history(words, &payout.steps)))
+            (wide(&words.t("payout-steps"), &history(words, &whole.steps)))
         }
     }
 }
 
 /// What was done with it, oldest first.
-fn history(words: Words, steps: &[Done]) -> Markup {
+fn history(words: Words, steps: &[PayoutStepRow]) -> Markup {
     html! { table {
         thead { tr {
             th scope="col" { (words.t("payout-state")) }
@@ -192,12 +155,6 @@ fn history(words: Words, steps: &[Done]) -> Markup {
             td { (step.reason.as_deref().unwrap_or("")) }
         } } }
     } }
-}
-
-/// What the answer to a step says.
-#[derive(Deserialize)]
-struct Answered {
-    state: String,
 }
 
 /// The payout and the step that a path names.
@@ -222,7 +179,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     form.set(ID, format!("console-{id}"));
     if step == Step::Settle {
         form.set(REFERENCE, "");
-        return Ok(ask(&desk, &payout.receipt, &form));
+        return Ok(ask(&desk, &payout.payout.receipt, &form));
     }
     preview(&desk, step, &payout, &form).await
 }
@@ -232,7 +189,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     let (step, payout) = named(&desk, &path).await?;
     if step == Step::Settle && form.get(REFERENCE).trim().is_empty() {
         form.refuse(REFERENCE, desk.words.t("payout-reference-missing"));
-        return Ok(ask(&desk, &payout.receipt, &form));
+        return Ok(ask(&desk, &payout.payout.receipt, &form));
     }
     if action::is_confirmed(&form) {
         let reason = form.get(REASON);
@@ -244,7 +201,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
         // The event of a settlement has its reference alone.
         if step != Step::Settle || action::keep_reason(&desk, &mut form).await {
             let call = format!("{}/{}", api(&path.0), step.name());
-            match desk.call::<Answered>(Method::POST, &call, Some(&body)).await {
+            match desk.call::<ListedPayout>(Method::POST, &call, Some(&body)).await {
                 // The payout is not held any more: an approver does not see it again.
                 Ok(_) if step == Step::Approve => return Ok(action::done(&desk, links::HELD, "done-payout-approve")),
                 // The answer says where the payout is: who asked for a void does not do it.
@@ -311,16 +268,16 @@ fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
 /// The step that shows what will change.
 async fn preview(desk: &Desk, step: Step, payout: &Payout, form: &Form) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let (receipt, after) = (&payout.receipt, step.leads_to(payout));
+    let (receipt, after) = (&payout.payout.receipt, step.leads_to(payout));
     let mut changes = vec![Change {
         what: words.t("payout-state"),
-        before: in_words(words, payout.state),
+        before: in_words(words, payout.payout.state),
         after: in_words(words, after),
     }];
     if after == PayoutState::Void {
         let jackpot: Jackpot = desk.get(&links::jackpot_api(receipt.jackpot_id.as_str())).await?;
         let shown = |amount: u64| money(words.0, receipt.currency.amount(amount));
-        let own = jackpot.meters.iter().find(|meter| meter.tier == receipt.tier.as_str());
+        let own = jackpot.meters.iter().find(|meter| meter.tier == receipt.tier);
         changes.extend(own.map(|meter| Change {
             what: format!("{} · {}", meter.tier, words.t("overflow")),
             before: shown(meter.overflow),

@@ -8,12 +8,13 @@ use actix_web::http::StatusCode;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::answer::{Jackpot, List};
 use super::compared::{self, Compared};
 use super::desk::Desk;
 use super::waiting::{self, Waiting};
-use jackpot_kernel::http::health::{EmergencyStop, LedgerState};
+use jackpot_api::jackpot::Jackpot;
+use jackpot_kernel::http::health::{ReadyTold, RefusedSubject};
 use jackpot_kernel::http::problem::{FieldError, ProblemBody};
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 
 /// Largest age of what a page shows.
@@ -33,7 +34,7 @@ pub type Told<T> = Arc<Read<Result<T, ProblemBody>>>;
 /// The last readings of this instance.
 #[derive(Default)]
 pub struct Shared {
-    jackpots: SingleFlight<Result<List<Jackpot>, ProblemBody>>,
+    jackpots: SingleFlight<Result<PageBody<Jackpot>, ProblemBody>>,
     readiness: SingleFlight<Result<Readiness, ProblemBody>>,
     compared: SingleFlight<Result<Vec<Compared>, ProblemBody>>,
     waiting: SingleFlight<Result<Waiting, ProblemBody>>,
@@ -42,28 +43,23 @@ pub struct Shared {
 /// Whether the instance can serve, and what is refused.
 #[derive(Debug, Deserialize)]
 pub struct Readiness {
-    pub ledger: Option<LedgerState>,
-    /// Only while everything is stopped.
-    pub emergency_stop: Option<EmergencyStop>,
-    #[serde(default)]
-    pub refused_subjects: Vec<Refused>,
+    #[serde(flatten)]
+    pub told: ReadyTold,
     /// Why it is not ready; empty when it is.
     #[serde(default)]
     pub errors: Vec<FieldError>,
 }
 
-/// A jackpot, coupon or room that this instance refuses.
-#[derive(Debug, Deserialize)]
-pub struct Refused {
-    pub kind: String,
-    pub id: String,
-    pub reason: String,
-    pub detail: String,
+impl Readiness {
+    /// The jackpots, coupons and rooms that this instance refuses.
+    pub fn refused(&self) -> &[RefusedSubject] {
+        self.told.refused_subjects.as_deref().unwrap_or_default()
+    }
 }
 
 impl Desk {
     /// The first jackpots.
-    pub async fn jackpots(&self) -> Told<List<Jackpot>> {
+    pub async fn jackpots(&self) -> Told<PageBody<Jackpot>> {
         let of = &self.console.shared.jackpots;
         self.told(of, AGE, || self.ask(JACKPOTS)).await
     }

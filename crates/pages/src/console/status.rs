@@ -7,11 +7,11 @@ use jackpot_ui::Words;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::Jackpot;
 use super::desk::{Desk, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::{jackpots, links};
+use jackpot_api::jackpot::Jackpot;
 
 /// The field that leaves a waiting definition waiting.
 const KEEP_WAITING: &str = "keep_waiting";
@@ -65,12 +65,12 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
     };
     let change = after.map(|after| Change {
         what: words.t("status"),
-        before: word(words, &jackpot.status),
+        before: word(words, jackpot.status.as_str()),
         after: word(words, after),
     });
     let mut changes: Vec<_> = change.into_iter().collect();
     let mut effects = vec![words.t(&format!("{verb}-effect"))];
-    let waiting = jackpot.pending.as_ref().and_then(|pending| pending["version"].as_u64());
+    let waiting = jackpot.pending.as_ref().map(|pending| pending.version);
     let asked = waiting.filter(|_| verb == "pause").map(|waiting| {
         effects.push(words.tv("pause-waiting", [("version", waiting.into())]));
         changes.push(Change {

@@ -1,5 +1,6 @@
 //! The money of a jackpot that goes to another one: the form, what it changes, the transfer, and the list of them.
 
+use jackpot_api::ledger::{TransferRow, TransferState};
 use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
@@ -7,16 +8,16 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
 use jackpot_ui::money::money;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::{Jackpot, List, Meter};
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::list::{Listing, wide};
 use super::{jackpots, links};
+use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
@@ -35,7 +36,7 @@ pub fn routes(config: &mut ServiceConfig) {
 struct Wish<'a> {
     to: &'a Jackpot,
     /// Each tier that gives, and the tier that receives.
-    tiers: Vec<(&'a Meter, &'a Meter)>,
+    tiers: Vec<(&'a MeterBody, &'a MeterBody)>,
 }
 
 /// The field of where a tier's money goes.
@@ -53,7 +54,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     );
     form.set(TO, "");
     for meter in &jackpot.meters {
-        form.set(&field_of(&meter.tier), &*meter.tier);
+        form.set(&field_of(&meter.tier), meter.tier.as_str());
     }
     Ok(ask(&desk, &jackpot, &form))
 }
@@ -82,8 +83,10 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
     if action::is_confirmed(&form) {
         let body = wish.body(form.get(ID), form.get(REASON));
         let path = format!("{}/transfers", links::jackpot_api(&id));
-        match desk.call::<Value>(Method::POST, &path, Some(&body)).await {
-            Ok(answer) if answer["state"] == "held" => return Ok(action::done(&desk, &links::held(&id), "done-held")),
+        match desk.call::<TransferRow>(Method::POST, &path, Some(&body)).await {
+            Ok(made) if made.state == TransferState::Held => {
+                return Ok(action::done(&desk, &links::held(&id), "done-held"));
+            }
             Ok(_) => return Ok(action::done(&desk, &links::transfers(&id), "done-transfer")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
         }
@@ -109,7 +112,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     };
     let to_hint = words.tv("transfer-to-hint", [("currency", jackpot.currency.as_str().into())]);
     let tier_hint = words.t("transfer-tier-hint");
-    let gives = ["paused", "closed"].contains(&&*jackpot.status);
+    let gives = matches!(jackpot.status, Status::Paused | Status::Closed);
     let content = html! {
         (form.summary(words))
         @if !gives { p.note.warn { (words.t("transfer-open")) } }
@@ -120,7 +123,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
             div.fields {
                 (Field::new(TO, &words.t("transfer-to"), Kind::Text).hint(&to_hint).of(form))
                 @for meter in &jackpot.meters {
-                    @let label = words.tv("transfer-tier", [("tier", (&meter.tier).into())]);
+                    @let label = words.tv("transfer-tier", [("tier", meter.tier.as_str().into())]);
                     (Field::new(&field_of(&meter.tier), &label, Kind::Text).hint(&tier_hint).optional().of(form))
                 }
             }
@@ -146,7 +149,7 @@ fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) ->
         if wanted.is_empty() {
             continue;
         }
-        let Some(found) = to.meters.iter().find(|own| own.tier == wanted) else {
+        let Some(found) = to.meters.iter().find(|own| own.tier.as_str() == wanted) else {
             let about = [("to", (&to.name).into()), ("tier", wanted.into())];
             return Err((name, words.tv("transfer-no-tier", about)));
         };
@@ -159,7 +162,7 @@ fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) ->
 }
 
 /// All whole units of a tier.
-fn total(meter: &Meter) -> u64 {
+fn total(meter: &MeterBody) -> u64 {
     meter.pool + meter.reserve + meter.overflow
 }
 
@@ -198,7 +201,7 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         words.t("transfer-cycles"),
     ];
     if let Some(limit) = jackpot.approval_above {
-        effects.push(words.tv("held-from", [("limit", shown(limit).into())]));
+        effects.push(words.tv("held-from", [("limit", shown(limit.get()).into())]));
     }
     let action = Action {
         section: Section::Jackpots,
@@ -213,25 +216,6 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
     action.page(desk, form)
 }
 
-/// A transfer in the list.
-#[derive(Debug, Deserialize)]
-struct Row {
-    transfer_id: String,
-    to: String,
-    tiers: Vec<MovedTier>,
-    state: String,
-}
-
-/// What a tier gave.
-#[derive(Debug, Deserialize)]
-struct MovedTier {
-    tier: String,
-    to_tier: String,
-    pool: u64,
-    reserve: u64,
-    overflow: u64,
-}
-
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
@@ -240,7 +224,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         api: &format!("jackpots/{}/transfers", links::part(&id)),
         filters: &[],
     };
-    let found = listing.read::<Row>(&desk).await?;
+    let found = listing.read::<TransferRow>(&desk).await?;
     let title = words.tv("transfers-title", [("name", (&jackpot.name).into())]);
     let page = Page {
         section: Section::Jackpots,
@@ -260,7 +244,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(desk.page_with(found.status(), &page, &content))
 }
 
-fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Row>) -> Markup {
+fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<TransferRow>) -> Markup {
     let words = desk.words;
     if list.items.is_empty() && list.next_cursor.is_none() {
         return html! { div.empty { p { (words.t("transfers-none")) } } };
@@ -281,7 +265,7 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Row>) -> Markup {
                 @let span = one.tiers.len();
                 th.id scope="rowgroup" rowspan=(span) { (one.transfer_id) }
                 td.id rowspan=(span) { a href=(links::jackpot(&one.to)) { (one.to) } }
-                td rowspan=(span) { (state(desk, &one.state)) }
+                td rowspan=(span) { (state(desk, one.state)) }
             }
             td.id { (part.tier) " → " (part.to_tier) }
             td.number { (shown(part.pool)) }
@@ -292,11 +276,11 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Row>) -> Markup {
     wide(&words.t("transfers"), &rows)
 }
 
-fn state(desk: &Desk, state: &str) -> Markup {
+fn state(desk: &Desk, state: TransferState) -> Markup {
     let class = match state {
-        "done" => "badge good",
-        "withdrawn" => "badge",
-        _ => "badge warn",
+        TransferState::Done => "badge good",
+        TransferState::Withdrawn => "badge",
+        TransferState::Held | TransferState::InTransit => "badge warn",
     };
-    html! { span class=(class) { (desk.words.t(&format!("transfer-state-{state}"))) } }
+    html! { span class=(class) { (desk.words.t(&format!("transfer-state-{}", state.as_str()))) } }
 }

@@ -1,12 +1,15 @@
 //! What waits for a person, in one place: payouts, limits, subscriptions and dead letters. Readiness and comparisons have
 //! their own answers.
 
-use serde::Deserialize;
-
-use super::answer::List;
 use super::desk::Desk;
 use super::links;
+use jackpot_api::coupon::Coupon;
+use jackpot_api::jackpot::Jackpot;
+use jackpot_api::payout::ListedPayout;
+use jackpot_api::subscription::{SubscriptionBody, SubscriptionList, SubscriptionState};
+use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 /// Most rows of a kind that are counted.
 const MOST: &str = "1000";
@@ -15,7 +18,7 @@ const MOST: &str = "1000";
 const LATE_EVENTS: u64 = 100;
 
 /// The states of payouts that wait for a person.
-pub const STATES: [&str; 3] = ["held", "void-requested", "failed"];
+pub const STATES: [PayoutState; 3] = [PayoutState::Held, PayoutState::VoidRequested, PayoutState::Failed];
 
 /// What waits.
 #[derive(Debug, Default)]
@@ -41,52 +44,8 @@ pub struct Counted {
 #[derive(Debug)]
 pub struct Late {
     pub id: String,
-    /// `running`, `retrying` or `disabled`.
-    pub state: String,
+    pub state: SubscriptionState,
     pub events: u64,
-}
-
-#[derive(Deserialize)]
-struct Row {}
-
-#[derive(Deserialize)]
-struct Jackpot {
-    id: String,
-    #[serde(flatten)]
-    terms: Terms,
-    pending: Option<Terms>,
-}
-
-/// Under what payouts are tracked.
-#[derive(PartialEq, Deserialize)]
-struct Terms {
-    #[serde(default = "not_tracked")]
-    settlement: String,
-    #[serde(default)]
-    approval_above: Option<u64>,
-}
-
-fn not_tracked() -> String {
-    "none".to_owned()
-}
-
-#[derive(Deserialize)]
-struct Coupon {
-    id: String,
-    dead: u64,
-}
-
-#[derive(Deserialize)]
-struct Subscription {
-    id: String,
-    state: String,
-    alarm: bool,
-    streams: Vec<Stream>,
-}
-
-#[derive(Deserialize)]
-struct Stream {
-    lag: u64,
 }
 
 impl Waiting {
@@ -105,36 +64,45 @@ impl Waiting {
 pub async fn read(desk: &Desk) -> Result<Waiting, ProblemBody> {
     let mut all = Waiting::default();
     for (state, counted) in STATES.into_iter().zip(&mut all.payouts) {
-        let path = links::with_query("/v1/payouts", &[("state", state), ("limit", MOST)]);
-        let list: List<Row> = desk.ask(&path).await?;
+        let path = links::with_query("/v1/payouts", &[("state", state.as_str()), ("limit", MOST)]);
+        let list: PageBody<ListedPayout> = desk.ask(&path).await?;
         *counted = Counted {
             rows: list.items.len(),
             has_more: list.next_cursor.is_some(),
         };
     }
-    let list: List<Jackpot> = desk.ask(&links::with_query("/v1/jackpots", &[("limit", MOST)])).await?;
+    let list: PageBody<Jackpot> = desk.ask(&links::with_query("/v1/jackpots", &[("limit", MOST)])).await?;
     // A limit that does not wait for an approval is in force at once.
-    let waits = |jackpot: &Jackpot| jackpot.pending.as_ref().is_some_and(|asked| *asked != jackpot.terms);
-    all.limits = list.items.into_iter().filter(waits).map(|jackpot| jackpot.id).collect();
-    let list: List<Coupon> = desk.ask(&links::with_query("/v1/coupons", &[("limit", MOST)])).await?;
+    let waits = |jackpot: &Jackpot| {
+        let in_force = (jackpot.settlement, jackpot.approval_above);
+        let asked = jackpot.pending.as_ref().map(|pending| &pending.document);
+        asked.is_some_and(|asked| (asked.settlement, asked.approval_above) != in_force)
+    };
+    all.limits = list
+        .items
+        .into_iter()
+        .filter(waits)
+        .map(|jackpot| jackpot.id.to_string())
+        .collect();
+    let list: PageBody<Coupon> = desk.ask(&links::with_query("/v1/coupons", &[("limit", MOST)])).await?;
     let dead = list.items.into_iter().filter(|coupon| coupon.dead > 0);
-    all.dead_letters = dead.map(|coupon| (coupon.id, coupon.dead)).collect();
+    all.dead_letters = dead.map(|coupon| (coupon.id.to_string(), coupon.dead)).collect();
     if !desk.is_bound() {
-        let list: List<Subscription> = desk.ask("/v1/subscriptions").await?;
+        let list: SubscriptionList = desk.ask("/v1/subscriptions").await?;
         all.subscriptions = list.items.into_iter().filter_map(late).collect();
     }
     Ok(all)
 }
 
-fn late(one: Subscription) -> Option<Late> {
+fn late(one: SubscriptionBody) -> Option<Late> {
     let events = one.streams.iter().map(|stream| stream.lag).sum();
-    let is_late = match one.state.as_str() {
-        "disabled" | "retrying" => true,
-        "running" => one.alarm || events >= LATE_EVENTS,
-        _ => false,
+    let is_late = match one.state {
+        SubscriptionState::Disabled | SubscriptionState::Retrying => true,
+        SubscriptionState::Running => one.alarm || events >= LATE_EVENTS,
+        SubscriptionState::Paused => false,
     };
     is_late.then_some(Late {
-        id: one.id,
+        id: one.id.to_string(),
         state: one.state,
         events,
     })
@@ -149,8 +117,10 @@ mod tests {
     #[test]
     fn a_subscription_waits_for_a_person_if_it_fails_or_a_hundred_events_are_late() {
         let late = |state: &str, alarm: bool, lags: [u64; 2]| {
-            let streams = lags.map(|lag| json!({"lag": lag}));
-            let shown = json!({"id": "a", "state": state, "alarm": alarm, "streams": streams});
+            let stream = |lag: u64| json!({"subject": "jackpot:a", "delivered_n": 0, "lag": lag, "last_error": null, "next_try_at": null});
+            let shown = json!({"id": "a", "target": {"webhook": {"url": "https://hooks.example"}}, "types": ["*"],
+                "subjects": ["*"], "from": "now", "state": state, "alarm": alarm, "verification_key": null,
+                "streams": lags.map(stream)});
             late(serde_json::from_value(shown).expect("a subscription")).map(|late| late.events)
         };
         assert_eq!(late("running", false, [60, 39]), None);

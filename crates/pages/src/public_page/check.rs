@@ -7,6 +7,8 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jackpot_api::fairness::CycleBody;
+use jackpot_api::jackpot::DefinitionOfVersion;
 use jackpot_core::jackpot::document::Rank;
 use jackpot_ui::rules::Rules;
 use jackpot_ui::{STYLE, Words};
@@ -14,8 +16,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::answer::{Cycle, Definition};
-use super::reading::Reading;
+use super::reading::{Reading, rules};
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, Public};
 use jackpot_kernel::http::inside::Inside;
@@ -150,8 +151,7 @@ pub fn section(public: &Public, words: Words, reading: &Reading) -> Markup {
 }
 
 fn form(words: Words, reading: &Reading) -> Markup {
-    let odds = reading.definition().odds();
-    let rules = reading.definition().rules(words, &odds);
+    let rules = rules(words, reading.definition());
     let revealed = reading.epochs.iter().rev().find(|epoch| epoch.seed.is_some());
     let epoch = revealed.or(reading.epochs.last()).map(|epoch| epoch.epoch);
     html! {
@@ -191,7 +191,7 @@ fn cycle_form(words: Words, reading: &Reading, most: usize) -> Markup {
     }
     let last = last(&reading.cycles, most);
     let chosen = last.iter().rposition(|cycle| cycle.seed.is_some());
-    let named = |cycle: &Cycle| {
+    let named = |cycle: &CycleBody| {
         words.tv(
             "public-cycle",
             [("tier", (&cycle.tier).into()), ("cycle", cycle.cycle.into())],
@@ -255,7 +255,7 @@ fn rank_in_words(rules: &Rules<'_>, rank: &Rank) -> String {
 fn data(public: &Public, words: Words, reading: &Reading, epochs: usize, cycles: usize) -> Markup {
     let (mut definitions, mut ranks) = (Vec::new(), 0);
     for definition in &reading.definitions {
-        ranks += definition.odds["ranks"].as_array().map_or(0, Vec::len);
+        ranks += definition.odds.ranks.len();
         if definitions.is_empty() || ranks <= MAX_RANKS {
             definitions.push(of_definition(words, definition));
         }
@@ -279,11 +279,11 @@ fn data(public: &Public, words: Words, reading: &Reading, epochs: usize, cycles:
 }
 
 /// The odds with prizes in words.
-fn of_definition(words: Words, definition: &Definition) -> Value {
-    let table = definition.odds();
-    let rules = definition.rules(words, &table);
-    let mut odds = definition.odds.clone();
-    for (place, rank) in table.ranks.iter().enumerate() {
+fn of_definition(words: Words, definition: &DefinitionOfVersion) -> Value {
+    let rules = rules(words, definition);
+    let mut odds = json!(definition.odds);
+    odds["per_stake"] = json!(definition.odds.per_stake);
+    for (place, rank) in definition.odds.ranks.iter().enumerate() {
         odds["ranks"][place]["prize"] = rules.prize(&rank.prize).into();
     }
     json!({"version": definition.version, "max_redraws": definition.max_redraws, "odds": odds})

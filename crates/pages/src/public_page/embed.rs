@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::jackpot::TierPool;
 use jackpot_ui::Words;
 use jackpot_ui::frame::Frame;
 use jackpot_ui::money::money;
 use maud::{Markup, html};
 
-use super::answer::Pool;
 use super::reading::Reading;
 use super::shown::{self, Kind};
 use super::{DEMO, Public, TICKER};
@@ -75,7 +75,7 @@ fn page(_: &Public, words: Words, reading: &Reading) -> String {
 }
 
 /// The ticker of a tier, in several looks.
-fn looks(words: Words, reading: &Reading, pool: &Pool) -> Markup {
+fn looks(words: Words, reading: &Reading, pool: &TierPool) -> Markup {
     let currency = reading.definition().currency;
     let label = words.tv("public-pool", [("tier", (&pool.tier).into())]);
     html! {

@@ -6,7 +6,6 @@
 //! - `page`: the page, with the rules in words of [`jackpot_ui::rules`]. `check`: the check of a draw, in the page and as a file.
 //! - `embed`: the ticker and its demo page. `failure`: a page that says why not.
 
-mod answer;
 mod check;
 mod embed;
 mod failure;

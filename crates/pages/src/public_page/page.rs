@@ -2,7 +2,10 @@
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::fairness::{CycleBody, EpochBody};
+use jackpot_api::jackpot::{MeterNow, WinnerItem};
 use jackpot_core::currency::Currency;
+use jackpot_core::jackpot::cycle::EndedBy;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_ui::Words;
 use jackpot_ui::frame::Frame;
@@ -12,8 +15,7 @@ use jackpot_ui::time::time;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::{Cycle, Epoch, Meter, Winner};
-use super::reading::{Line, Reading, WinnerList};
+use super::reading::{Line, Reading, WinnerList, rules};
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, PAGE, Public, TICKER, check};
 use jackpot_kernel::http::inside::Inside;
@@ -58,7 +60,7 @@ fn page(public: &Public, words: Words, reading: &Reading) -> String {
 }
 
 /// The script changes it by the texts that it brings.
-fn status(words: Words, meter: &Meter) -> Markup {
+fn status(words: Words, meter: &MeterNow) -> Markup {
     let text = |status: &str| words.t(&format!("public-status-{status}"));
     let status = meter.stopped.as_ref().map_or(meter.status.as_str(), |_| "stopped");
     let reason = meter.stopped.as_ref().map(|stopped| stopped.reason.as_str());
@@ -123,7 +125,7 @@ fn winners(words: Words, reading: &Reading) -> Markup {
     }
 }
 
-fn row(words: Words, winner: &Winner, currency: Currency) -> Markup {
+fn row(words: Words, winner: &WinnerItem, currency: Currency) -> Markup {
     html! {
         li {
             span { b { (winner.player) } small { (time(&winner.at)) } }
@@ -135,8 +137,7 @@ fn row(words: Words, winner: &Winner, currency: Currency) -> Markup {
 /// The rules in words.
 fn how(words: Words, reading: &Reading) -> Markup {
     let (definition, id) = (reading.definition(), &reading.meter.jackpot_id);
-    let odds = definition.odds();
-    let rules = definition.rules(words, &odds);
+    let rules = rules(words, definition);
     let of_tier = |tier: &Tier| {
         html! {
             @if definition.tiers.len() > 1 { h3 { (words.tv("public-pool", [("tier", tier.tier.as_str().into())])) } }
@@ -202,7 +203,7 @@ fn epochs(words: Words, reading: &Reading) -> Markup {
     }
 }
 
-fn one_epoch(words: Words, epoch: &Epoch) -> Markup {
+fn one_epoch(words: Words, epoch: &EpochBody) -> Markup {
     let state = match (&epoch.closed_at, &epoch.seed) {
         (None, _) => "public-epoch-open",
         (Some(_), None) => "public-epoch-closed",
@@ -236,19 +237,13 @@ fn cycles(words: Words, reading: &Reading) -> Markup {
     }
 }
 
-fn one_cycle(words: Words, cycle: &Cycle, currency: Currency) -> Markup {
-    let state = match cycle.ended_by.as_deref() {
-        None => "public-cycle-open",
-        Some("must-hit") => "public-cycle-must-hit",
-        Some("take") => "public-cycle-take",
-        Some("close") => "public-cycle-close",
-        Some(_) => "public-cycle-restart",
-    };
+fn one_cycle(words: Words, cycle: &CycleBody, currency: Currency) -> Markup {
+    let state = format!("public-cycle-{}", cycle.ended_by.map_or("open", EndedBy::as_str));
     let named = [("tier", (&cycle.tier).into()), ("cycle", cycle.cycle.into())];
     let amount = |amount: u64| money(words.0, currency.amount(amount));
     html! {
         details {
-            summary { (words.tv("public-cycle", named)) " · " (words.t(state)) }
+            summary { (words.tv("public-cycle", named)) " · " (words.t(&state)) }
             dl.facts {
                 dt { (words.t("cycle-began")) } dd { (time(&cycle.began_at)) }
                 @if let Some((low, high)) = cycle.low.zip(cycle.high) {

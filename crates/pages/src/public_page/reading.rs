@@ -8,13 +8,17 @@ use actix_web::body::to_bytes_limited;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, LINK};
 use futures_util::future::join_all;
+use jackpot_api::fairness::{CycleBody, EpochBody, Fairness};
+use jackpot_api::jackpot::{DefinitionOfVersion, HistoryPoint, MeterHistory, MeterNow, WinnerItem};
+use jackpot_core::clock::parse_rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners as Shown;
+use jackpot_ui::Words;
 use jackpot_ui::plot::Point;
+use jackpot_ui::rules::{Rules, Terms};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::answer::{Cycle, Definition, Epoch, Epochs, History, Meter, Winner, Winners};
 use super::failure::Refusal;
 use jackpot_kernel::http::inside::{ApiCall, Inside};
 use jackpot_kernel::http::problem::ProblemBody;
@@ -33,13 +37,13 @@ const YOUNG: usize = 3;
 /// Everything that the pages of a jackpot show.
 #[derive(Debug)]
 pub struct Reading {
-    pub meter: Meter,
+    pub meter: MeterNow,
     /// The definition in force, and those before it that can be read, newest first.
-    pub definitions: Vec<Definition>,
+    pub definitions: Vec<DefinitionOfVersion>,
     /// The last epochs, oldest first; none while they can't be read.
-    pub epochs: Vec<Epoch>,
+    pub epochs: Vec<EpochBody>,
     /// The last cycles, likewise.
-    pub cycles: Vec<Cycle>,
+    pub cycles: Vec<CycleBody>,
     pub winners: WinnerList,
     /// Of each tier, in the order of the meter; empty while it can't be read.
     pub history: Vec<Line>,
@@ -59,14 +63,29 @@ pub enum WinnerList {
     Off,
     /// It can't be read now.
     Away,
-    Shown(Vec<Winner>),
+    Shown(Vec<WinnerItem>),
 }
 
 impl Reading {
     /// The definition in force.
-    pub fn definition(&self) -> &Definition {
+    pub fn definition(&self) -> &DefinitionOfVersion {
         &self.definitions[0]
     }
+}
+
+/// A definition in words.
+pub fn rules(words: Words, of: &DefinitionOfVersion) -> Rules<'_> {
+    let definition = Terms {
+        currency: of.currency,
+        contribution: of.contribution,
+        tiers: &of.tiers,
+        odds: &of.odds,
+        max_redraws: of.max_redraws,
+        min_stake: of.min_stake,
+        max_stake: of.max_stake,
+        reverse_within_s: of.reverse_within_s,
+    };
+    Rules { words, definition }
 }
 
 /// What a reading leaves for the next one.
@@ -75,14 +94,14 @@ pub struct Memory {
     /// The cursors at which the last epochs and the last cycles begin.
     from: (Option<String>, Option<String>),
     /// The last ones, for as long as they can't be read.
-    epochs: Vec<Epoch>,
-    cycles: Vec<Cycle>,
+    epochs: Vec<EpochBody>,
+    cycles: Vec<CycleBody>,
 }
 
 /// Reads everything. What the ledger has to answer is left out when it takes too long: the pools are shown without it.
 pub async fn read(inside: &Inside, id: &Id, memory: &mut Memory) -> Result<Reading, Refusal> {
-    let (meter, headers) = ask_with_headers::<Meter>(inside, &format!("/v1/jackpots/{id}/meter")).await?;
-    let current: Definition = ask(inside, &described_by(&headers).ok_or(Refusal::Broken)?).await?;
+    let (meter, headers) = ask_with_headers::<MeterNow>(inside, &format!("/v1/jackpots/{id}/meter")).await?;
+    let current: DefinitionOfVersion = ask(inside, &described_by(&headers).ok_or(Refusal::Broken)?).await?;
     let (shown, version) = (current.winners, current.version);
     let lines = meter.meters.iter().map(|pool| in_time(line(inside, id, &pool.tier)));
     let (older, (epochs, cycles), winners, lines) = tokio::join!(
@@ -98,7 +117,7 @@ pub async fn read(inside: &Inside, id: &Id, memory: &mut Memory) -> Result<Readi
         memory.cycles = cycles;
     }
     let history = meter.meters.iter().zip(lines).map(|(pool, points)| Line {
-        tier: pool.tier.clone(),
+        tier: pool.tier.to_string(),
         points: points.unwrap_or_default(),
     });
     Ok(Reading {
@@ -123,7 +142,7 @@ fn described_by(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The definitions before this version.
-async fn older(inside: &Inside, id: &Id, version: u64) -> Vec<Definition> {
+async fn older(inside: &Inside, id: &Id, version: u64) -> Vec<DefinitionOfVersion> {
     let mut all = Vec::new();
     for older in (version.saturating_sub(OLDER).max(1)..version).rev() {
         // What can't be read now is asked again by the next reading.
@@ -141,10 +160,13 @@ async fn fairness(
     inside: &Inside,
     id: &Id,
     from: &mut (Option<String>, Option<String>),
-) -> (Option<Result<Vec<Epoch>, Refusal>>, Option<Result<Vec<Cycle>, Refusal>>) {
+) -> (
+    Option<Result<Vec<EpochBody>, Refusal>>,
+    Option<Result<Vec<CycleBody>, Refusal>>,
+) {
     if *from == (None, None) {
         let path = format!("/v1/jackpots/{id}/fairness");
-        match in_time(ask::<Epochs>(inside, &path)).await {
+        match in_time(ask::<Fairness>(inside, &path)).await {
             Some(Ok(page)) if page.next_cursor.is_none() => return (Some(Ok(page.epochs)), Some(Ok(page.cycles))),
             Some(_) => {}
             None => return (None, None),
@@ -162,7 +184,7 @@ async fn last_of<T>(
     inside: &Inside,
     id: &Id,
     from: &mut Option<String>,
-    of: impl Fn(Epochs) -> Vec<T>,
+    of: impl Fn(Fairness) -> Vec<T>,
 ) -> Result<Vec<T>, Refusal> {
     let path = |cursor: &Option<String>| match cursor {
         Some(cursor) => format!("/v1/jackpots/{id}/fairness?cursor={cursor}"),
@@ -171,7 +193,7 @@ async fn last_of<T>(
     let mut before = Vec::new();
     let mut cursor = from.clone();
     loop {
-        let mut page: Epochs = ask(inside, &path(&cursor)).await?;
+        let mut page: Fairness = ask(inside, &path(&cursor)).await?;
         let next = page.next_cursor.take();
         let found = of(page);
         // A jackpot may have many more of the other.
@@ -194,7 +216,7 @@ async fn winners(inside: &Inside, id: &Id, shown: Shown) -> WinnerList {
     if shown == Shown::Off {
         return WinnerList::Off;
     }
-    match ask::<Winners>(inside, &format!("/v1/jackpots/{id}/winners")).await {
+    match ask::<jackpot_api::jackpot::WinnerList>(inside, &format!("/v1/jackpots/{id}/winners")).await {
         Ok(list) => WinnerList::Shown(list.items),
         // A definition that has just changed.
         Err(Refusal::Missing) => WinnerList::Off,
@@ -206,7 +228,7 @@ async fn line(inside: &Inside, id: &Id, tier: &str) -> Vec<Point> {
     let mut points = Vec::new();
     for step in ["hour", "minute"] {
         let path = format!("/v1/jackpots/{id}/meter/history?tier={tier}&step={step}");
-        match ask::<History>(inside, &path).await {
+        match ask::<MeterHistory>(inside, &path).await {
             Ok(found) => points = found.points,
             Err(_) => return Vec::new(),
         }
@@ -215,9 +237,9 @@ async fn line(inside: &Inside, id: &Id, tier: &str) -> Vec<Point> {
         }
     }
     let last = points.len().saturating_sub(STEPS);
-    let point = |point: &super::answer::HistoryPoint| Point {
-        at_ms: point.at.as_millisecond(),
-        value: point.pool,
+    let point = |point: &HistoryPoint| Point {
+        at_ms: parse_rfc3339(&point.at).unwrap_or_default(),
+        value: point.pool.unsigned_abs(),
     };
     points[last..].iter().map(point).collect()
 }

@@ -2,14 +2,13 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::room::{Document, Room};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::violation::Violation;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::Api;
-use crate::definition::{Definition, Document};
+use crate::definition::Definition;
 use crate::error::RoomError;
 use crate::operate::{has_list, parse_definition};
 use crate::scripts::Snapshot;
@@ -21,58 +20,16 @@ use jackpot_kernel::http::page::{PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::http::request_id::RequestId;
-use jackpot_kernel::subject::emergency::Stopped;
+use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::subject::kinds::ROOM;
 use jackpot_kernel::telemetry::request;
 
-impl Described for Document {
-    fn broken(self) -> Vec<Violation> {
-        Definition::check(self).err().unwrap_or_default()
-    }
-}
+jackpot_kernel::document!(DefinitionBody, Document);
 
-/// A room: its definition, status and counts.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Room {
-    #[schema(value_type = String, example = "lobby")]
-    id: Id,
-    #[serde(flatten)]
-    definition: Document,
-    /// open or suspended
-    #[schema(example = "open")]
-    status: &'static str,
-    /// The emergency stop while it lasts, else null.
-    stopped: Option<Stopped>,
-    /// Version of the definition.
-    #[schema(example = 3)]
-    version: u64,
-    /// Sessions now.
-    #[schema(example = 1000)]
-    active: u64,
-    /// Tickets in the queue now.
-    #[schema(example = 17)]
-    waiting: u64,
-    /// Sessions begun so far.
-    #[schema(example = 5200)]
-    admitted: u64,
-    /// How many of them reached their end.
-    expired: u64,
-    /// Waiting tickets that were not seen in time.
-    abandoned: u64,
-    /// Tickets whose user left, in or waiting.
-    left: u64,
-    /// Mean wait of users who were admitted from the queue, in seconds; null when there was none.
-    #[schema(example = 31.5)]
-    mean_wait_s: Option<f64>,
-    /// Public input of the seed of the order before the opening: 32 hexadecimal digits, new with each new `opens_at`.
-    #[schema(example = "00112233445566778899aabbccddeeff")]
-    nonce: String,
-    /// SHA-256 of that seed.
-    commitment: String,
-    /// The seed, once the ledger has the opening.
-    seed: Option<String>,
-    /// Nobody is admitted before this time, because passes from before a loss of Redis may still be outstanding.
-    held_until: Option<String>,
+impl Described for DefinitionBody {
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self.0).err().unwrap_or_default()
+    }
 }
 
 /// The seed of the order before the opening, in hexadecimal digits. `None` before the opening, and until the ledger has
@@ -87,45 +44,35 @@ pub(super) fn seed(api: &Api, id: &Id, definition: &Definition, snapshot: &Snaps
     (opened && is_final).then(|| seed.reveal())
 }
 
-impl Room {
-    fn of(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Self, RoomError> {
-        let definition = parse_definition(id, &snapshot.definition)?;
-        let seed = seed(api, id, &definition, &snapshot);
-        let room = snapshot.values;
-        let counts = room.counts;
-        #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
-        let mean_wait_s =
-            (counts.promoted > 0).then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
-        Ok(Self {
-            id: id.clone(),
-            definition: definition.document().clone(),
-            status: room.status.as_str(),
-            stopped: api.rooms.registry.stopped(),
-            version: room.version,
-            active: counts.active,
-            waiting: counts.waiting,
-            admitted: counts.admitted,
-            expired: counts.expired,
-            abandoned: counts.abandoned,
-            left: counts.left,
-            mean_wait_s,
-            nonce: room.order.nonce,
-            commitment: room.order.commitment,
-            seed,
-            // By Redis' clock; the room's time may be ahead of it.
-            held_until: room
-                .hold_ms
-                .map(|hold_ms| rfc3339(hold_ms - (room.now_ms - room.wall_ms))),
-        })
-    }
-}
-
-/// A page of rooms.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RoomPage {
-    items: Vec<Room>,
-    /// Send it as `cursor` for the next page; null at the end.
-    next_cursor: Option<String>,
+fn shown(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Room, RoomError> {
+    let definition = parse_definition(id, &snapshot.definition)?;
+    let seed = seed(api, id, &definition, &snapshot);
+    let room = snapshot.values;
+    let counts = room.counts;
+    #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
+    let mean_wait_s =
+        (counts.promoted > 0).then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
+    Ok(Room {
+        id: id.clone(),
+        definition: definition.document().clone(),
+        status: room.status,
+        stopped: api.rooms.registry.stopped(),
+        version: room.version,
+        active: counts.active,
+        waiting: counts.waiting,
+        admitted: counts.admitted,
+        expired: counts.expired,
+        abandoned: counts.abandoned,
+        left: counts.left,
+        mean_wait_s,
+        nonce: room.order.nonce,
+        commitment: room.order.commitment,
+        seed,
+        // By Redis' clock; the room's time may be ahead of it.
+        held_until: room
+            .hold_ms
+            .map(|hold_ms| rfc3339(hold_ms - (room.now_ms - room.wall_ms))),
+    })
 }
 
 /// Creates a room, or changes its definition, which is in force at once.
@@ -142,7 +89,7 @@ pub(crate) async fn put(
     head: HttpRequest,
     request_id: RequestId,
     api: Data<Api>,
-    Body(document): Body<Document>,
+    Body(DefinitionBody(document)): Body<DefinitionBody>,
 ) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let wanted = wanted(&head)?;
@@ -155,7 +102,7 @@ pub(crate) async fn put(
 
 /// All rooms, in the order of their ids; for a bound key its own.
 #[utoipa::path(get, path = "/v1/rooms", operation_id = "list_rooms", tag = "rooms", security(("bearer" = [])), params(PageQuery),
-    responses((status = 200, description = "A page", body = RoomPage)))]
+    responses((status = 200, description = "A page", body = PageBody<Room>)))]
 pub(crate) async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
@@ -163,7 +110,7 @@ pub(crate) async fn list(
 ) -> Result<HttpResponse, Problem> {
     let own = caller.own(ROOM);
     let (items, next_cursor) = page_of(&api.rooms.registry, &page, own, async |id| read(&api, id).await).await?;
-    Ok(HttpResponse::Ok().json(RoomPage { items, next_cursor }))
+    Ok(HttpResponse::Ok().json(PageBody { items, next_cursor }))
 }
 
 /// A room with its counts, and the `ETag` of its definition.
@@ -176,5 +123,5 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 }
 
 async fn read(api: &Api, id: &Id) -> Result<Room, RoomError> {
-    Room::of(api, id, api.rooms.snapshot(id).await?)
+    shown(api, id, api.rooms.snapshot(id).await?)
 }

@@ -2,65 +2,22 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::room::{RoomPhase, RoomStatus, Status};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::Api;
 use super::definitions::seed;
 use crate::error::RoomError;
 use crate::operate::joined;
 use crate::rooms::RoomNow;
-use crate::status::Status;
 use jackpot_kernel::http::cached::Page;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::subject::ScriptError;
-use jackpot_kernel::subject::emergency::Stopped;
 
 /// How long a client, or a cache in between, may keep the answer, in seconds.
 const MAX_AGE_S: u32 = 1;
-
-/// The public state of a room.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RoomStatus {
-    #[schema(value_type = String, example = "lobby")]
-    room_id: Id,
-    /// open; collecting: it opens later, in a random order; holding: nobody is admitted until all passes from before a
-    /// loss of Redis have expired; suspended
-    #[schema(example = "open")]
-    status: &'static str,
-    /// The emergency stop while it lasts, else null.
-    stopped: Option<Stopped>,
-    #[schema(example = 1000)]
-    capacity: u64,
-    /// Sessions now.
-    #[schema(example = 1000)]
-    active: u64,
-    /// Tickets in the queue.
-    #[schema(example = 17)]
-    waiting: u64,
-    /// Seconds until a user who joins now is admitted, by the rate at which sessions ended in the last minute; null
-    /// when unknown.
-    #[schema(example = 40)]
-    eta_s: Option<u64>,
-    opens_at: Option<String>,
-    /// Public input of the seed of the order before the opening: 32 hexadecimal digits, new with each new `opens_at`.
-    #[schema(example = "00112233445566778899aabbccddeeff")]
-    nonce: String,
-    /// SHA-256 of that seed.
-    commitment: String,
-    /// The seed, once the ledger has the opening. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read),
-    /// which the operator can publish, anybody can check the order.
-    seed: Option<String>,
-    /// How many joined before the opening, once the ledger has it and while the list is kept.
-    joined: Option<u64>,
-    /// SHA-256 of the list of their tickets, each with a line feed, in join order.
-    sha256: Option<String>,
-    /// Time of this state, RFC 3339 like all times here.
-    at: String,
-}
 
 /// The public state of a room. It needs no key and is at most a second old. Caches in between may keep it for a second.
 #[utoipa::path(get, path = "/v1/rooms/{id}/status", operation_id = "get_room_status", tag = "rooms", params(("id" = String, Path)),
@@ -89,10 +46,10 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         eta_s,
     } = now;
     let status = match (snapshot.status, snapshot.opens_ms, snapshot.hold_ms) {
-        (Status::Suspended, ..) => "suspended",
-        (Status::Open, Some(_), _) => "collecting",
-        (Status::Open, None, Some(_)) => "holding",
-        (Status::Open, None, None) => "open",
+        (Status::Suspended, ..) => RoomPhase::Suspended,
+        (Status::Open, Some(_), _) => RoomPhase::Collecting,
+        (Status::Open, None, Some(_)) => RoomPhase::Holding,
+        (Status::Open, None, None) => RoomPhase::Open,
     };
     RoomStatus {
         status,

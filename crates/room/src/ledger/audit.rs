@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::books::Books;
 use super::event::{Event, Kind};
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::ledger::audit::{Action, Done};
 
 /// The action that an event records, if any. Takes the books before and after it.

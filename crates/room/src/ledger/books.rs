@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Define, Event, Kind, Opened};
 use crate::definition::Definition;
 use crate::known::OrderOf;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::ledger::events::{FoldError, carries_on, expect, follows, go_on_in_history};
 use jackpot_kernel::ledger::kind::{Folded, Standing};
 

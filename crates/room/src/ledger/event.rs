@@ -10,16 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::carried::CarriedRoom;
 use crate::definition::Definition;
 use crate::known::OrderOf;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_core::wire::declared::EventPart;
-use jackpot_core::{event_fields, event_part, event_types};
+use jackpot_core::{event_fields, event_types};
 use jackpot_kernel::ledger::events::{Envelope, Fields, Mode, Obeyed, Put, Rebuilt, StatusChange, Unreadable, hex};
 use jackpot_kernel::ledger::skipped::Skipped;
 
 /// Digits of a SHA-256.
 const DIGEST_DIGITS: usize = 64;
-
-event_part!(Status);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]

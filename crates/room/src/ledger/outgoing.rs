@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::event::{Event, Kind};
 use super::projector::Rooms;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
 use jackpot_kernel::sql::AtHome;
 use jackpot_kernel::subject::kinds::ROOM;

@@ -3,7 +3,7 @@
 use super::books::Books;
 use super::event::Checkpoint;
 use crate::definition::Definition;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::ledger::reconcile::report::{Report, StateRow};
 
 /// Compares both sides at the same event.

@@ -10,7 +10,7 @@ use super::projector::Rooms;
 use crate::definition::Definition;
 use crate::known::OrderOf;
 use crate::scripts::{self, RestoredState};
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::ledger::projector::load::{self, damaged};
 use jackpot_kernel::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended};
 use jackpot_kernel::operator::Operator;

@@ -10,7 +10,7 @@ use super::carried::CarriedRoom;
 use super::event::{Checkpoint, Event, Kind, Opened};
 use super::projector::Rooms;
 use crate::definition::Definition;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::ledger::projector::rows::Raw;
 use jackpot_kernel::ledger::stuck::held::hash;

@@ -9,10 +9,11 @@ use actix_web::http::header::{
 };
 use actix_web::web::{self, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use jackpot_api::room::JoinToken;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_ui::Words;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use url::form_urlencoded;
 use utoipa::{OpenApi, ToSchema};
 
@@ -77,19 +78,6 @@ pub(crate) struct JoinTokenWish {
 }
 
 impl Described for JoinTokenWish {}
-
-/// A token that opens the waiting page.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct JoinToken {
-    /// JWT of the type `join+jwt`. Its holder can join as this user, so give it to the user's browser alone.
-    token: String,
-    /// Path of the page, with the token; for this service's origin.
-    #[schema(example = "/rooms/lobby/wait?token=eyJhbGciOiJFZERTQSJ9")]
-    url: String,
-    /// When it expires, RFC 3339.
-    #[schema(example = "2026-11-22T10:02:00.000Z")]
-    expires_at: String,
-}
 
 /// Makes a short-lived token with which a user opens the waiting page. The user joins when the page opens.
 #[utoipa::path(post, path = "/v1/rooms/{id}/join-tokens", operation_id = "create_join_token", tag = "rooms", security(("bearer" = [])),

@@ -9,7 +9,7 @@ use super::words::{Motion, Notice, ShownPosition, Texts};
 use crate::error::RoomError;
 use crate::rooms::{RoomNow, Rooms, TicketNow};
 use crate::scripts::Place;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::subject::ScriptError;
 

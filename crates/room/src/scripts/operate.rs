@@ -1,7 +1,7 @@
 //! `lua/room/define.lua`, `status.lua` and `checkpoint.lua`.
 
 use crate::definition::Definition;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::RoomKeys;
 use jackpot_kernel::subject::operate::{self, text};

@@ -2,7 +2,7 @@
 
 use crate::definition::Definition;
 use crate::known::OrderOf;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::store::keys::RoomKeys;
 use jackpot_kernel::store::{Call, Store};

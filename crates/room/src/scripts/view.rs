@@ -1,7 +1,7 @@
 //! `lua/room/view.lua`.
 
 use crate::known::OrderOf;
-use crate::status::Status;
+use jackpot_api::room::Status;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::RoomKeys;

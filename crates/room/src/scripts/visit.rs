@@ -6,8 +6,8 @@ use jackpot_core::ids::PersonId;
 
 use crate::known::{Doubt, Known, OrderOf};
 use crate::record::{End, Record};
-use crate::status::Status;
 use crate::ticket::Ticket;
+use jackpot_api::room::Status;
 use jackpot_kernel::reply;
 use jackpot_kernel::store::{Call, Script, Store};
 use jackpot_kernel::subject::{Marked, MaybeScript, Values};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use reqwest::StatusCode;
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use jackpot::coupon::known::Registry;
 use jackpot::coupon::ledger::books::Books;
 use jackpot::coupon::ledger::event::Event;
 use jackpot::coupon::ledger::projector::Coupons;
-use jackpot::coupon::status::Status;
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

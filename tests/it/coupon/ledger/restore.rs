@@ -1,9 +1,9 @@
 //! Redis rebuilt from the ledger, after it lost all or some of a coupon.
 
 use jackpot::coupon::scripts::{self, Define, ScriptError, Wanted};
-use jackpot::coupon::status::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::subject::restore::{RestoreBegun, restore_begin, restore_records};
+use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

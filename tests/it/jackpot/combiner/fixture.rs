@@ -113,7 +113,7 @@ impl Instance {
         let id = Id::parse(&TestRedis::id("u")).expect("an id");
         let operate = Operate::new(self.fixture.store.clone(), Arc::clone(&self.fixture.operate.views));
         let wanted = jackpot::jackpot::scripts::Wanted::Any;
-        let open = jackpot::jackpot::view::Status::Open;
+        let open = jackpot_api::jackpot::Status::Open;
         let definition: Definition = definition(document(id.as_str(), change));
         operate
             .define(&id, &definition, wanted, open, &crate::support::given::operator())

@@ -53,7 +53,11 @@ async fn winners_and_losers_of_one_call_get_their_own_outcomes() {
     for (answer, id) in answers.iter().zip(&all) {
         let played = answer.as_ref().expect("an answer");
         let result = played.attempts.last().expect("an attempt").result;
-        assert_eq!(result, if id.starts_with("win") { "paid" } else { "none" }, "{id}");
+        assert_eq!(
+            result.as_str(),
+            if id.starts_with("win") { "paid" } else { "none" },
+            "{id}"
+        );
     }
     instance.fixture.assert_rebuilds().await;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 

@@ -1,9 +1,10 @@
 //! Coupons as prizes in the ledger: rows, look-up by player, and a Redis rebuilt from it, on both databases.
 
 use jackpot::jackpot::ledger::queries::Queries;
-use jackpot::jackpot::ledger::queries::entries::{EntryCoupon, EntryFilters};
+use jackpot::jackpot::ledger::queries::entries::EntryFilters;
 use jackpot::jackpot::play::{By, Played};
 use jackpot::ledger::queries::Between;
+use jackpot_api::entry::CouponBody;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
@@ -101,10 +102,10 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
             .as_ref()
             .map(|coupon| coupon.code.clone())
             .unwrap_or_default();
-        let expected = sequence.map(|sequence| EntryCoupon {
-            coupon_id: coffee(&fixture).to_string(),
+        let expected = sequence.map(|sequence| CouponBody {
+            coupon_id: coffee(&fixture).clone(),
             request_id: format!("draw:{}:e2", fixture.id),
-            sequence,
+            sequence: u64::try_from(sequence).expect("a number from 1"),
             code,
         });
         assert_eq!(outcome.coupon, expected);

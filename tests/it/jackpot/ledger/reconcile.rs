@@ -2,9 +2,9 @@
 
 use jackpot::jackpot::ledger::books::Meters;
 use jackpot::jackpot::scripts::Refusal;
-use jackpot::jackpot::view::Status;
 use jackpot::ledger::reconcile::now::NotClean;
 use jackpot::ledger::reconcile::report::Report;
+use jackpot_api::jackpot::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -1,6 +1,8 @@
 //! Settlement with the ledger: every step, races of two instances, callers that die, a Redis that is rebuilt in each state,
 //! and what `verify` finds.
 
+use jackpot_api::payout::{ListedPayout, PayoutStepRow};
+use jackpot_core::jackpot::settlement::PayoutState;
 use std::cell::Cell;
 use std::future::Future;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use jackpot::http::problem::Problem;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::queries::Queries;
-use jackpot::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutState, PayoutStepRow};
+use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{Approval, Settle, Stepped, settle};
 use jackpot::jackpot::settlement::Asked;

@@ -1,6 +1,7 @@
 //! Transfers with the ledger: their rows and postings, callers that die between two steps, two instances, and a Redis that
 //! is rebuilt while money is in transit.
 
+use jackpot_api::ledger::TransferState;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem::swap;
@@ -11,16 +12,17 @@ use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::queries::Queries;
-use jackpot::jackpot::ledger::queries::transfers::{TransferFilters, TransferState};
+use jackpot::jackpot::ledger::queries::transfers::TransferFilters;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::Given;
 use jackpot::jackpot::transfer::worker::Transfers as Worker;
 use jackpot::jackpot::transfer::{Transfer, Transferred};
-use jackpot::jackpot::view::{Meter, Status};
+use jackpot::jackpot::view::Meter;
 use jackpot::ledger::kind::Subjects as _;
 use jackpot::proof::verify::Place;
 use jackpot::stopping::Stopping;
+use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field as _;
 use serde_json::{Value, json};

@@ -138,7 +138,7 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
     }
     let store = async |issued| {
         let ledger = CouponBooks {
-            status: Some(jackpot::coupon::status::Status::Open),
+            status: Some(jackpot_api::coupon::Status::Open),
             version: 1,
             stock: 10,
             sequence: 7,

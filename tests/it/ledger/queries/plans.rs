@@ -1,7 +1,7 @@
 //! A page is a range of one index: no sort, no scan of a table, whatever its statistics say.
 
 use jackpot::jackpot::ledger::queries::entries::EntryFilters;
-use jackpot::jackpot::ledger::queries::payouts::{PayoutFilters, PayoutState};
+use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::ledger::queries::audit::AuditFilters;
 use jackpot::ledger::queries::scan::{Scan, Statement};
@@ -9,6 +9,7 @@ use jackpot::ledger::queries::{Between, Key};
 use jackpot::sql::Kind;
 use jackpot::subject::kinds::{COUPON, JACKPOT};
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::settlement::PayoutState;
 use sqlx::Row;
 
 use super::fixture::{Books, T0, books};

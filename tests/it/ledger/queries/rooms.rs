@@ -4,7 +4,7 @@ use jackpot::room::known::OrderOf;
 use jackpot::room::ledger::books::Books as RoomBooks;
 use jackpot::room::ledger::event::Checkpoint;
 use jackpot::room::ledger::report::compare;
-use jackpot::room::status::Status;
+use jackpot_api::room::Status;
 use serde_json::{Value, json};
 
 use super::fixture::{T0, books};

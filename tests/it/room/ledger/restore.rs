@@ -3,8 +3,8 @@
 
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::room::scripts::{self, Define, ScriptError, Visit, VisitReply, Wanted};
-use jackpot::room::status::Status;
 use jackpot::subject::restore::{RestoreBegun, restore_begin};
+use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

@@ -23,7 +23,7 @@ use jackpot::subject::{self, Registry, ScriptError, Subject};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::declared::EventPart as _;
-use jackpot_core::{event_fields, event_part, event_types};
+use jackpot_core::{event_fields, event_types};
 use serde::{Deserialize, Serialize};
 
 use super::scripts::{self, Held, Snapshot};
@@ -99,8 +99,6 @@ event_fields! {
         definition as "json": Definition = "JSON" |json| serde_json::from_str(json).ok(),
     }
 }
-
-event_part!(Status);
 
 impl Books {
     fn apply(&mut self, event: &Event, fields: &Fields<'_>) -> Result<(), Stop> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::wire::Field;
 
 const ANNA: (&str, &str) = ("key-of-anna", "anna");
 const BOB: (&str, &str) = ("key-of-bob", "bob");

@@ -2,19 +2,19 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::ledger::{Adjustment, AdjustmentState};
 use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::ledger::queries::Queries;
-use crate::ledger::queries::adjustments::{Adjustment, AdjustmentFilters, AdjustmentState};
+use crate::ledger::queries::adjustments::AdjustmentFilters;
 use jackpot_kernel::http::auth::{self, Role};
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::csv::Record;
 use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging};
 
 /// Which adjustments.
@@ -67,43 +67,4 @@ pub async fn list(
 /// Refuses what a key with the role `approve` may not read.
 pub(super) fn held_alone() -> Problem {
     Problem::forbidden("a key with the role approve reads what is held alone: ask for state=held".to_owned())
-}
-
-impl Record for Adjustment {
-    const HEADER: &'static [&'static str] = &[
-        "jackpot_id",
-        "adjustment_id",
-        "tier",
-        "meter",
-        "from",
-        "to",
-        "amount",
-        "reason",
-        "state",
-        "at",
-        "who",
-        "owner",
-        "decided_by",
-        "decided_at",
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
-        vec![
-            self.jackpot_id.clone(),
-            self.adjustment_id.clone(),
-            self.tier.clone(),
-            or_empty(&self.meter),
-            or_empty(&self.from),
-            or_empty(&self.to),
-            self.amount.to_string(),
-            self.reason.clone(),
-            self.state.as_str().to_owned(),
-            self.at.clone(),
-            or_empty(&self.who),
-            or_empty(&self.owner),
-            or_empty(&self.decided_by),
-            or_empty(&self.decided_at),
-        ]
-    }
 }

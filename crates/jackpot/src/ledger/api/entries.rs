@@ -2,19 +2,19 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::entry::EntryRow;
 use jackpot_core::ids::{Id, PersonId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::ledger::queries::Queries;
-use crate::ledger::queries::entries::{EntryFilters, EntryRow};
+use crate::ledger::queries::entries::EntryFilters;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::QueryOf;
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::csv::{Record, or_empty};
 use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging, Time};
 use jackpot_kernel::ledger::queries::Between;
 use jackpot_kernel::subject::kinds::JACKPOT;
@@ -89,51 +89,4 @@ pub async fn list(
         }
     };
     answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
-}
-
-impl Record for EntryRow {
-    const HEADER: &'static [&'static str] = &[
-        "entry_id",
-        "jackpot_id",
-        "player_id",
-        "sequence",
-        "stake",
-        "client_seed",
-        "source_id",
-        "entered_at",
-        "event_id",
-        "epoch",
-        "definition_version",
-        "settled",
-        "rank",
-        "prize",
-        "tier",
-        "amount",
-        "payout_id",
-        "claim_order",
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        let outcome = self.outcome.as_ref();
-        vec![
-            self.entry_id.clone(),
-            self.jackpot_id.clone(),
-            self.player_id.clone(),
-            self.sequence.to_string(),
-            self.stake.to_string(),
-            or_empty(self.client_seed.as_ref()),
-            or_empty(self.source_id.as_ref()),
-            self.entered_at.clone(),
-            self.event_id.clone(),
-            self.epoch.to_string(),
-            self.definition_version.to_string(),
-            self.settled.to_string(),
-            or_empty(outcome.map(|outcome| outcome.rank)),
-            or_empty(outcome.map(|outcome| &outcome.prize)),
-            or_empty(outcome.and_then(|outcome| outcome.tier.as_ref())),
-            or_empty(outcome.and_then(|outcome| outcome.amount)),
-            or_empty(outcome.and_then(|outcome| outcome.payout_id.as_ref())),
-            or_empty(outcome.and_then(|outcome| outcome.claim_order)),
-        ]
-    }
 }

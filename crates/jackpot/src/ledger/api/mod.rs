@@ -9,11 +9,11 @@ mod postings;
 mod transfers;
 
 use actix_web::web::{Data, ServiceConfig};
+use jackpot_api::payout::ListedPayout;
 use utoipa::OpenApi;
 
 use crate::ledger::compared::Reconciliation;
 use crate::ledger::queries::Queries;
-use crate::ledger::queries::payouts::ListedPayout;
 
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]

@@ -2,15 +2,16 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::payout::{ListedPayout, Payout};
 use jackpot_core::ids::{EntryRef, Id, PersonId};
+use jackpot_core::jackpot::settlement::PayoutState;
+use jackpot_core::receipt::Receipt;
 use jackpot_core::text::Text;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::ledger::queries::Queries;
-use crate::ledger::queries::payouts::{
-    ListedPayout, MAX_PAYOUT_ID_CHARS, Payout, PayoutFilters, PayoutRow, PayoutState,
-};
+use crate::ledger::queries::payouts::{MAX_PAYOUT_ID_CHARS, PayoutFilters};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::auth::Role;
 use jackpot_kernel::http::code::Code;
@@ -18,7 +19,6 @@ use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::csv::{Record, harmless, or_empty};
 use jackpot_kernel::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
 use jackpot_kernel::ledger::queries::{Between, LedgerError};
 use jackpot_kernel::subject::kinds::JACKPOT;
@@ -122,7 +122,7 @@ pub async fn get(
 /// The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another jackpot.
 #[utoipa::path(get, path = "/v1/payouts/{payout_id}/receipt", operation_id = "get_receipt", tag = "ledger", security(("bearer" = [])),
     params(("payout_id" = String, Path)),
-    responses((status = 200, description = "The receipt", body = PayoutRow)),
+    responses((status = 200, description = "The receipt", body = Receipt)),
     extensions(("x-problems" = json!([Code::PayoutNotFound]))))]
 pub async fn receipt(
     auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
@@ -137,7 +137,7 @@ pub async fn receipt(
 async fn shown(caller: &auth::Caller, queries: &Queries, payout_id: &str) -> Result<Payout, Problem> {
     let payout = queries.whole_payout(payout_id).await?;
     // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
-    if !caller.may_see(JACKPOT, &payout.payout.receipt.jackpot_id) {
+    if !caller.may_see(JACKPOT, payout.payout.receipt.jackpot_id.as_str()) {
         return Err(LedgerError::PayoutNotFound.into());
     }
     if caller.role() == Role::Approve && payout.payout.state != PayoutState::Held {
@@ -149,74 +149,4 @@ async fn shown(caller: &auth::Caller, queries: &Queries, payout_id: &str) -> Res
 /// Refuses what a key with the role `approve` may not read.
 fn held_alone() -> Problem {
     Problem::forbidden("a key with the role approve reads held payouts alone: ask for state=held".to_owned())
-}
-
-impl Record for ListedPayout {
-    const HEADER: &'static [&'static str] = &[
-        "payout_id",
-        "jackpot_id",
-        "entry_id",
-        "player_id",
-        "tier",
-        "amount",
-        "currency",
-        "claim_order",
-        "pool_before",
-        "pool_after",
-        "paid_at",
-        "history",
-        "event_id",
-        "key_id",
-        "signature",
-        "source_id",
-        "state",
-        "approved_by",
-        "settlement_id",
-        "settlement_reference",
-        "settlement_reason",
-        "settlement_at",
-        "voided_at",
-        "void_key_id",
-        "void_signature",
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        let receipt = &self.receipt;
-        let (settlement, void) = (self.settlement.as_ref(), self.void_receipt.as_ref());
-        vec![
-            receipt.payout_id.clone(),
-            receipt.jackpot_id.clone(),
-            receipt.entry_id.clone(),
-            receipt.player_id.clone(),
-            receipt.tier.clone(),
-            receipt.amount.to_string(),
-            receipt.currency.to_string(),
-            receipt.claim_order.to_string(),
-            receipt.pool_before.to_string(),
-            receipt.pool_after.to_string(),
-            receipt.paid_at.clone(),
-            receipt.history.clone(),
-            receipt.event_id.clone(),
-            receipt.key_id.clone(),
-            receipt.signature.clone(),
-            or_empty(self.source_id.as_ref()),
-            self.state.as_str().to_owned(),
-            or_empty(self.approved_by.as_ref()),
-            or_empty(settlement.map(|settlement| &settlement.settlement_id)),
-            or_empty(
-                settlement
-                    .and_then(|settlement| settlement.reference.as_deref())
-                    .map(harmless),
-            ),
-            or_empty(
-                settlement
-                    .and_then(|settlement| settlement.reason.as_deref())
-                    .map(harmless),
-            ),
-            or_empty(settlement.map(|settlement| &settlement.at)),
-            or_empty(void.map(|void| &void.voided_at)),
-            or_empty(void.map(|void| &void.key_id)),
-            or_empty(void.map(|void| &void.signature)),
-        ]
-    }
 }

@@ -2,19 +2,19 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::ledger::PostingRow;
 use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::ledger::queries::Queries;
-use crate::ledger::queries::postings::{PostingFilters, PostingRow};
+use crate::ledger::queries::postings::PostingFilters;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::csv::Record;
 use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging, Time};
 use jackpot_kernel::ledger::queries::Between;
 
@@ -70,21 +70,4 @@ pub async fn list(
         async move { queries.postings(&filters, after, limit).await }
     };
     answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
-}
-
-impl Record for PostingRow {
-    const HEADER: &'static [&'static str] = &["n", "event_id", "line", "at", "tier", "account", "amount", "micro"];
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.n.to_string(),
-            self.event_id.clone(),
-            self.line.to_string(),
-            self.at.clone(),
-            self.tier.clone(),
-            self.account.clone(),
-            self.amount.to_string(),
-            self.micro.to_string(),
-        ]
-    }
 }

@@ -2,20 +2,20 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_api::ledger::{TransferRow, TransferState};
 use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::adjustments::held_alone;
 use crate::ledger::queries::Queries;
-use crate::ledger::queries::transfers::{TransferFilters, TransferRow, TransferState};
+use crate::ledger::queries::transfers::TransferFilters;
 use jackpot_kernel::http::auth::{self, Role};
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::csv::Record;
 use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging};
 
 /// Which transfers.
@@ -64,18 +64,4 @@ pub async fn list(
         async move { queries.transfers(&filters, after, limit).await }
     };
     answer(&request, &api, &caller, &listing, Paging { limit, cursor }, read).await
-}
-
-impl Record for TransferRow {
-    const HEADER: &'static [&'static str] = &["transfer_id", "jackpot_id", "to", "state", "tiers"];
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.transfer_id.clone(),
-            self.jackpot_id.clone(),
-            self.to.clone(),
-            self.state.as_str().to_owned(),
-            serde_json::to_string(&self.tiers).expect("plain data is JSON"),
-        ]
-    }
 }

@@ -33,7 +33,8 @@ use crate::known::Known;
 use crate::ledger::report;
 use crate::operate::Operate;
 use crate::scripts::{ScriptError, Snapshot};
-use crate::view::{Status, Views};
+use crate::view::Views;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::ledger::forgotten::Forgotten;
 use jackpot_kernel::ledger::kind::{
     About, Compares, Folded, Folds, Kind, Look, Standing, Subjects, Tables, Upkeep, Verdict,

@@ -1,77 +1,15 @@
 //! The adjustments of a jackpot, oldest first.
 
+use jackpot_api::ledger::{Adjustment, AdjustmentState};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use utoipa::ToSchema;
 
 use crate::ledger::queries::Queries;
 use jackpot_kernel::ledger::queries::scan::Page;
 use jackpot_kernel::ledger::queries::{Key, LedgerError, Listing, Value};
-
-/// An adjustment: money put in, taken out or moved.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Adjustment {
-    #[schema(example = "spring")]
-    pub jackpot_id: String,
-    #[schema(example = "launch-seed")]
-    pub adjustment_id: String,
-    #[schema(example = "grand")]
-    pub tier: String,
-    /// `pool`, `reserve` or `overflow`, where money came in or left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "pool")]
-    pub meter: Option<String>,
-    /// Of a move.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Of a move.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// Minor units; below 0 where money leaves.
-    #[schema(example = 500)]
-    pub amount: i64,
-    #[schema(example = "launch seed")]
-    pub reason: String,
-    pub state: AdjustmentState,
-    /// When it was made or asked for, RFC 3339.
-    pub at: String,
-    /// Name of the key that asked for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "desk-1")]
-    pub who: Option<String>,
-    /// Owner of that key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "anna")]
-    pub owner: Option<String>,
-    /// Name of the key that approved or withdrew it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided_by: Option<String>,
-    /// When that was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided_at: Option<String>,
-}
-
-jackpot_core::names! {
-    /// Where an adjustment is.
-    #[derive(ToSchema)]
-    pub enum AdjustmentState {
-        /// It waits for a second owner, and has changed nothing.
-        Held = "held",
-        /// Made.
-        Done = "done",
-        /// It waited, and is not made any more.
-        Withdrawn = "withdrawn",
-    }
-}
-
-impl AdjustmentState {
-    fn read(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-}
 
 /// Which meters an adjustment names in answers, and its signed amount, out of those that it lowers and raises.
 #[must_use]
@@ -161,7 +99,7 @@ fn of_row(jackpot: &Id, row: &AnyRow) -> Result<Adjustment, LedgerError> {
     let decided_ms: i64 = row.try_get("decided_ms")?;
     Ok(Adjustment {
         jackpot_id: jackpot.to_string(),
-        state: AdjustmentState::read(&state)
+        state: AdjustmentState::parse(&state)
             .ok_or_else(|| LedgerError::Missing(format!("the state of adjustment '{adjustment_id}'")))?,
         adjustment_id,
         tier: text("tier")?,

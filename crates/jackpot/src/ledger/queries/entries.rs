@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
+use jackpot_api::entry::{CouponBody, EntryRow, Outcome, PrizeName};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::derived::draw_request;
 use jackpot_core::jackpot::document::{Document, Prize};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use utoipa::ToSchema;
 
 use super::days::Day;
-use super::payouts::within;
+use super::payouts::{id, within};
 use crate::ledger::queries::Queries;
 use jackpot_kernel::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use jackpot_kernel::ledger::queries::{Between, Key, LedgerError, Listing, Value, json};
@@ -20,89 +20,6 @@ use jackpot_kernel::ledger::queries::{Between, Key, LedgerError, Listing, Value,
 /// Most days that one page looks through. A player who has not played for long gets an empty page with a cursor.
 /// Otherwise a page could run a statement for each day of ten years.
 const MAX_DAYS: u32 = 31;
-
-/// An entry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct EntryRow {
-    /// As it was sent, or `{batch_id}:{i}`.
-    #[schema(example = "round-8812-p7")]
-    pub entry_id: String,
-    /// Of which jackpot.
-    #[schema(example = "spring")]
-    pub jackpot_id: String,
-    /// Of whom.
-    #[schema(example = "p7")]
-    pub player_id: String,
-    /// Number of the entry in its jackpot, from 1.
-    #[schema(example = 8812)]
-    pub sequence: i64,
-    /// Minor units.
-    #[schema(example = 100)]
-    pub stake: i64,
-    /// The player's own part of the draw.
-    pub client_seed: Option<String>,
-    /// The game, site or channel that it came from; null if it named none.
-    #[schema(example = "slot-9")]
-    pub source_id: Option<String>,
-    /// RFC 3339.
-    #[schema(example = "2026-11-21T06:00:00.123Z")]
-    pub entered_at: String,
-    /// The event of the ledger that took it: `<jackpot_id>:<n>`.
-    #[schema(example = "spring:8820")]
-    pub event_id: String,
-    /// It was drawn in.
-    #[schema(example = 1)]
-    pub epoch: i64,
-    /// It was drawn under.
-    #[schema(example = 3)]
-    pub definition_version: i64,
-    /// Whether its outcome is final.
-    pub settled: bool,
-    /// Null while it is not final.
-    pub outcome: Option<EntryOutcome>,
-}
-
-/// What the entry won. With prize `none` all else is null.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct EntryOutcome {
-    /// 0 for nothing and for a must-hit.
-    #[schema(example = 1)]
-    pub rank: i64,
-    /// pool, fixed, coupon, must-hit or none
-    #[schema(example = "pool")]
-    pub prize: String,
-    /// It was paid out of.
-    #[schema(example = "grand")]
-    pub tier: Option<String>,
-    /// Minor units.
-    #[schema(example = 18_811)]
-    pub amount: Option<i64>,
-    /// Of its receipt.
-    #[schema(example = "5d0b1c9f7a3e42d6b8a1c07e94f2d358")]
-    pub payout_id: Option<String>,
-    /// Number of the paid claim within the jackpot, from 1.
-    #[schema(example = 4)]
-    pub claim_order: Option<i64>,
-    /// Of a coupon prize.
-    pub coupon: Option<EntryCoupon>,
-}
-
-/// A unit of a coupon that an entry won.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct EntryCoupon {
-    /// Of which coupon.
-    #[schema(example = "coffee")]
-    pub coupon_id: String,
-    /// Of the issue; made by the service.
-    #[schema(example = "draw:spring:round-8812-p7")]
-    pub request_id: String,
-    /// Number of the issue within the coupon, from 1.
-    #[schema(example = 17)]
-    pub sequence: i64,
-    /// As it was given to the player; null for a `read` key made without `--codes`.
-    #[schema(example = "7Q2M9K-4TZX0B-C8WRH5")]
-    pub code: Option<String>,
-}
 
 /// The filters of a list of entries. They name a player, or a jackpot and a source.
 #[derive(Debug, Clone, Serialize)]
@@ -120,15 +37,6 @@ pub struct EntryFilters {
 
 /// Definitions by jackpot and version: they define the prize of each rank.
 type Definitions = HashMap<(String, i64), Document>;
-
-impl EntryRow {
-    /// Hides the code from keys that may not see codes.
-    pub fn hide_code(&mut self) {
-        if let Some(coupon) = self.outcome.as_mut().and_then(|outcome| outcome.coupon.as_mut()) {
-            coupon.code = None;
-        }
-    }
-}
 
 impl EntryFilters {
     /// The list, for its cursors.
@@ -353,45 +261,40 @@ fn read(row: &AnyRow, definitions: &Definitions) -> Result<EntryRow, LedgerError
     })
 }
 
-fn outcome(row: &AnyRow, definition: Option<&Document>) -> Result<EntryOutcome, LedgerError> {
+fn outcome(row: &AnyRow, definition: Option<&Document>) -> Result<Outcome, LedgerError> {
     let rank: i64 = row.try_get("rank")?;
+    let unsigned = |name| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
     let payout_id: String = row.try_get("payout_id")?;
     let paid = !payout_id.is_empty();
     // A must-hit has rank 0, which is in no table of odds.
-    let undrawn = if paid { "must-hit" } else { "none" };
+    let undrawn = if paid { PrizeName::MustHit } else { PrizeName::None };
     let prize = definition
         .and_then(|definition| definition.odds.ranks.iter().find(|r| i64::from(r.rank) == rank))
         .map_or(undrawn, |rank| match rank.prize {
-            Prize::Pool(_) => "pool",
-            Prize::Fixed(_) => "fixed",
-            Prize::Coupon(_) => "coupon",
+            Prize::Pool(_) => PrizeName::Pool,
+            Prize::Fixed(_) => PrizeName::Fixed,
+            Prize::Coupon(_) => PrizeName::Coupon,
         });
-    let (tier, amount, claim_order) = (
-        row.try_get("tier")?,
-        row.try_get("amount")?,
-        row.try_get("claim_order")?,
-    );
-    Ok(EntryOutcome {
-        rank,
-        prize: prize.to_owned(),
-        tier: paid.then_some(tier),
-        amount: paid.then_some(amount),
-        claim_order: paid.then_some(claim_order),
+    Ok(Outcome {
+        rank: u32::try_from(rank).map_err(|error| sqlx::Error::Decode(Box::new(error)))?,
+        prize,
+        tier: if paid { Some(id(row, "tier")?) } else { None },
+        amount: if paid { Some(unsigned("amount")?) } else { None },
+        claim_order: if paid { Some(unsigned("claim_order")?) } else { None },
         payout_id: paid.then_some(payout_id),
         coupon: coupon(row)?,
     })
 }
 
-fn coupon(row: &AnyRow) -> Result<Option<EntryCoupon>, LedgerError> {
-    let coupon_id: String = row.try_get("coupon_id")?;
-    if coupon_id.is_empty() {
+fn coupon(row: &AnyRow) -> Result<Option<CouponBody>, LedgerError> {
+    if row.try_get::<&str, _>("coupon_id")?.is_empty() {
         return Ok(None);
     }
     let (jackpot, entry): (String, String) = (row.try_get("jackpot_id")?, row.try_get("entry_id")?);
-    Ok(Some(EntryCoupon {
-        coupon_id,
+    Ok(Some(CouponBody {
+        coupon_id: id(row, "coupon_id")?,
         request_id: draw_request(&jackpot, &entry, row.try_get::<i64, _>("epoch")?.unsigned_abs()),
-        sequence: row.try_get("coupon_sequence")?,
+        sequence: row.try_get::<i64, _>("coupon_sequence")?.unsigned_abs(),
         code: Some(row.try_get("code")?),
     }))
 }

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_api::payout::{ListedPayout, Payout, PayoutStepRow};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::currency::Currency;
 use jackpot_core::ids::{Id, PersonId};
-pub use jackpot_core::jackpot::settlement::PayoutState;
-use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
+use jackpot_core::jackpot::settlement::{Attempt, Ended, PayoutState, Standing, State};
 use jackpot_core::money::Minor;
-use jackpot_core::receipt::{VOID, VoidReceipt};
+use jackpot_core::receipt::{Receipt, VOID, VoidReceipt};
 use jackpot_core::text::storable;
 use jackpot_core::wire::Field;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use utoipa::ToSchema;
 
 use super::sources::{Listed, matching};
 use crate::ledger::carried::Carried;
@@ -31,134 +29,6 @@ const MAX_STEPS: i64 = 1_000;
 
 /// Longest payout id, in characters: longer ids are not ours.
 pub const MAX_PAYOUT_ID_CHARS: usize = 200;
-
-/// The receipt of a payout.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct PayoutRow {
-    /// Made by the service.
-    #[schema(example = "5d0b1c9f7a3e42d6b8a1c07e94f2d358")]
-    pub payout_id: String,
-    /// Which jackpot paid.
-    #[schema(example = "spring")]
-    pub jackpot_id: String,
-    /// For which entry.
-    #[schema(example = "round-8812-p7")]
-    pub entry_id: String,
-    /// To whom.
-    #[schema(example = "p7")]
-    pub player_id: String,
-    /// Out of which tier.
-    #[schema(example = "grand")]
-    pub tier: String,
-    /// Minor units.
-    #[schema(example = 18_811)]
-    pub amount: i64,
-    /// ISO 4217.
-    #[schema(value_type = String, example = "KRW")]
-    pub currency: Currency,
-    /// Number of the paid claim within the jackpot, from 1.
-    #[schema(example = 4)]
-    pub claim_order: i64,
-    /// What the pool held before, minor units.
-    #[schema(example = 18_811)]
-    pub pool_before: i64,
-    /// What it held after, before it was seeded again.
-    #[schema(example = 0)]
-    pub pool_after: i64,
-    /// RFC 3339.
-    #[schema(example = "2026-11-21T06:00:00.123Z")]
-    pub paid_at: String,
-    /// The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
-    #[schema(example = "9f1c0a44d2b7e633")]
-    pub history: String,
-    /// Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
-    #[schema(example = "jackpot:spring:9f1c0a44d2b7e633:8820:0")]
-    pub event_id: String,
-    /// The key that signed it: `/v1/keys`.
-    pub key_id: String,
-    /// base64url Ed25519 over the RFC 8785 form of this object without `signature`.
-    pub signature: String,
-}
-
-/// A payout in a list: its receipt, and what is beside it. The signature is of the receipt alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ListedPayout {
-    #[serde(flatten)]
-    pub receipt: PayoutRow,
-    /// The source of the entry; null if it named none.
-    #[schema(example = "slot-9")]
-    pub source_id: Option<String>,
-    /// Where it is: `paid` where payouts were not tracked when it was claimed.
-    pub state: PayoutState,
-    /// Name of the key that approved it; null if none did.
-    #[schema(example = "approve-of-bob")]
-    pub approved_by: Option<String>,
-    /// The last attempt to settle it; null before the first.
-    pub settlement: Option<SettlementBody>,
-    /// Signed when it was taken back; null before.
-    pub void_receipt: Option<VoidReceipt>,
-}
-
-/// A payout as lists show it, with all that was done with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Payout {
-    #[serde(flatten)]
-    pub payout: ListedPayout,
-    /// Oldest first: the claim, then each step. Of more than 1,000 steps it has the last 1,000.
-    pub steps: Vec<PayoutStepRow>,
-}
-
-/// What was done with a payout.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct PayoutStepRow {
-    /// Where the payout was then.
-    pub state: PayoutState,
-    /// Name of the key; null for the claim.
-    #[schema(example = "approve-of-bob")]
-    pub who: Option<String>,
-    /// Owner of the key; null for the claim.
-    #[schema(example = "bob")]
-    pub owner: Option<String>,
-    /// RFC 3339.
-    #[schema(example = "2026-11-22T09:00:00.123Z")]
-    pub at: String,
-    /// Why; of a settlement its reference; null for the claim.
-    #[schema(example = "looks right")]
-    pub reason: Option<String>,
-}
-
-/// An attempt to settle a payout.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SettlementBody {
-    #[schema(example = "transfer-2211")]
-    pub settlement_id: String,
-    /// Of the payment, if it was settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "bank 1", nullable = false)]
-    pub reference: Option<String>,
-    /// Why it failed, if it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub reason: Option<String>,
-    /// RFC 3339.
-    #[schema(example = "2026-11-22T09:00:00.123Z")]
-    pub at: String,
-}
-
-impl SettlementBody {
-    fn new(attempt: Attempt) -> Self {
-        let (reference, reason) = match attempt.ended {
-            Ended::Settled => (Some(attempt.text), None),
-            Ended::Failed => (None, Some(attempt.text)),
-        };
-        Self {
-            settlement_id: attempt.settlement_id,
-            reference,
-            reason,
-            at: rfc3339(attempt.at_ms),
-        }
-    }
-}
 
 /// The filters of a list of payouts.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -232,22 +102,19 @@ impl PayoutFilters {
 
     /// Whether a payout is one of those. The time is written so that it sorts as text.
     fn fits(&self, payout: &ListedPayout) -> bool {
-        let of = |id: &Option<Id>, is: &str| id.as_ref().is_none_or(|id| id.as_str() == is);
+        let of = |id: &Option<Id>, is: &Id| id.as_ref().is_none_or(|id| id == is);
         let row = &payout.receipt;
-        let mut own = self.only.iter().flatten().map(Id::as_str);
         let (from, to) = (self.between.from.map(rfc3339), self.between.to.map(rfc3339));
-        (self.jackpot_id.is_some() || self.only.is_none() || own.any(|id| id == row.jackpot_id))
+        (self.jackpot_id.is_some() || self.only.as_ref().is_none_or(|own| own.contains(&row.jackpot_id)))
             && of(&self.jackpot_id, &row.jackpot_id)
             && of(&self.tier, &row.tier)
-            && self.player_id.as_ref().is_none_or(|id| id.as_str() == row.player_id)
+            && self.player_id.as_ref().is_none_or(|id| *id == row.player_id)
             && self.entry_id.as_ref().is_none_or(|id| *id == row.entry_id)
             && self.state.is_none_or(|state| state == payout.state)
             && (self.source_id.is_none() || self.source_id.as_ref().map(Id::as_str) == payout.source_id.as_deref())
             && from.is_none_or(|from| from <= row.paid_at)
             && to.is_none_or(|to| row.paid_at < to)
-            && self
-                .min_amount
-                .is_none_or(|least| row.amount.unsigned_abs() >= least.get())
+            && self.min_amount.is_none_or(|least| row.amount >= least)
     }
 
     fn tracked(&self) -> Option<State> {
@@ -389,7 +256,7 @@ impl Queries {
     }
 
     /// The receipts with these ids, in this order.
-    async fn receipts(&self, ids: &[String]) -> Result<Vec<PayoutRow>, LedgerError> {
+    async fn receipts(&self, ids: &[String]) -> Result<Vec<Receipt>, LedgerError> {
         let mut found = Listed::new();
         for row in matching(self.sql.reader(), "payouts", SELECT, "payout_id", ids).await? {
             found.insert(row.try_get("payout_id")?, read(&row)?);
@@ -436,7 +303,7 @@ impl Queries {
     }
 
     /// The steps of a tracked payout up to the event `last`, which its row shows.
-    async fn steps_of(&self, of: &PayoutRow, last: i64) -> Result<Vec<PayoutStepRow>, LedgerError> {
+    async fn steps_of(&self, of: &Receipt, last: i64) -> Result<Vec<PayoutStepRow>, LedgerError> {
         let select = sqlx::query(
             "SELECT e.at_ms AS at_ms, e.body AS body FROM payout_steps s \
              JOIN events e ON e.kind = 'jackpot' AND e.id = s.jackpot_id AND e.n = s.n \
@@ -461,7 +328,7 @@ impl Queries {
     }
 
     /// One payout.
-    pub async fn payout(&self, payout_id: &str) -> Result<PayoutRow, LedgerError> {
+    pub async fn payout(&self, payout_id: &str) -> Result<Receipt, LedgerError> {
         let text = format!("SELECT {SELECT} FROM payouts WHERE payout_id = $1");
         let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(storable(payout_id).into_owned());
         let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
@@ -470,7 +337,7 @@ impl Queries {
 }
 
 /// The step of an event, which may be one that was skipped.
-fn step_row(row: &AnyRow, of: &PayoutRow) -> Result<PayoutStepRow, LedgerError> {
+fn step_row(row: &AnyRow, of: &Receipt) -> Result<PayoutStepRow, LedgerError> {
     let unreadable = || LedgerError::Missing(format!("a readable step of payout '{}'", of.payout_id));
     let body: String = row.try_get("body")?;
     let mut fields: BTreeMap<String, String> = serde_json::from_str(&body).map_err(|_| unreadable())?;
@@ -492,7 +359,7 @@ fn step_row(row: &AnyRow, of: &PayoutRow) -> Result<PayoutStepRow, LedgerError> 
 }
 
 /// A receipt with what is beside it. `state`: its row in `payout_states`.
-fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: PayoutRow) -> Result<ListedPayout, LedgerError> {
+fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: Receipt) -> Result<ListedPayout, LedgerError> {
     let Some(row) = state else {
         return Ok(ListedPayout {
             receipt,
@@ -515,14 +382,13 @@ fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: PayoutRow)
     Ok(listed.after(now))
 }
 
-fn void_receipt(row: &AnyRow, of: &PayoutRow, signature: String) -> Result<VoidReceipt, LedgerError> {
-    let damaged = |what: &str| LedgerError::Missing(format!("{what} of payout '{}'", of.payout_id));
+fn void_receipt(row: &AnyRow, of: &Receipt, signature: String) -> Result<VoidReceipt, LedgerError> {
     Ok(VoidReceipt {
         kind: VOID.to_owned(),
         payout_id: of.payout_id.clone(),
-        jackpot_id: Id::parse(&of.jackpot_id).map_err(|_| damaged("the jackpot"))?,
-        tier: Id::parse(&of.tier).map_err(|_| damaged("the tier"))?,
-        amount: Minor::try_from(of.amount.unsigned_abs()).map_err(|_| damaged("the amount"))?,
+        jackpot_id: of.jackpot_id.clone(),
+        tier: of.tier.clone(),
+        amount: of.amount,
         voided_at: rfc3339(row.try_get("voided_ms")?),
         key_id: row.try_get("void_key_id")?,
         signature,
@@ -555,7 +421,7 @@ pub fn standing(row: &AnyRow) -> Result<Standing, LedgerError> {
 }
 
 /// The receipts of a jackpot whose claims have these orders, from the first to the last.
-pub async fn receipts(sql: &Sql, jackpot: &Id, first: u64, last: u64) -> Result<BTreeMap<u64, PayoutRow>, sqlx::Error> {
+pub async fn receipts(sql: &Sql, jackpot: &Id, first: u64, last: u64) -> Result<BTreeMap<u64, Receipt>, sqlx::Error> {
     let text = format!(
         "SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3 ORDER BY claim_order"
     );
@@ -565,9 +431,7 @@ pub async fn receipts(sql: &Sql, jackpot: &Id, first: u64, last: u64) -> Result<
         .bind(order(first))
         .bind(order(last));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
-    let rows = rows
-        .iter()
-        .map(|row| read(row).map(|row| (row.claim_order.unsigned_abs(), row)));
+    let rows = rows.iter().map(|row| read(row).map(|row| (row.claim_order, row)));
     rows.collect()
 }
 
@@ -598,49 +462,29 @@ pub async fn begun(
     rows.iter().map(of).collect()
 }
 
-impl ListedPayout {
-    /// A tracked payout as it began.
-    #[must_use]
-    pub fn begun(receipt: PayoutRow, state: State, source_id: Option<String>) -> Self {
-        Self {
-            receipt,
-            source_id,
-            state: state.into(),
-            approved_by: None,
-            settlement: None,
-            void_receipt: None,
-        }
-    }
-
-    /// The same payout as it was after a step.
-    #[must_use]
-    pub fn after(self, standing: Standing) -> Self {
-        Self {
-            receipt: self.receipt,
-            source_id: self.source_id,
-            void_receipt: self.void_receipt.filter(|_| standing.state == State::Void),
-            state: standing.state.into(),
-            approved_by: standing.approved.map(|(key, _)| key),
-            settlement: standing.attempt.map(SettlementBody::new),
-        }
-    }
+/// The id in a column.
+pub(super) fn id(row: &AnyRow, column: &str) -> Result<Id, sqlx::Error> {
+    Id::parse(row.try_get(column)?).map_err(|error| sqlx::Error::Decode(Box::new(error)))
 }
 
-fn read(row: &AnyRow) -> Result<PayoutRow, sqlx::Error> {
-    Ok(PayoutRow {
+fn read(row: &AnyRow) -> Result<Receipt, sqlx::Error> {
+    let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| sqlx::Error::Decode(error);
+    let unsigned = |name| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+    let amount = |name| Minor::try_from(unsigned(name)?).map_err(|error| unreadable(Box::new(error)));
+    Ok(Receipt {
         payout_id: row.try_get("payout_id")?,
-        jackpot_id: row.try_get("jackpot_id")?,
+        jackpot_id: id(row, "jackpot_id")?,
         entry_id: row.try_get("entry_id")?,
-        player_id: row.try_get("player_id")?,
-        tier: row.try_get("tier")?,
-        amount: row.try_get("amount")?,
+        player_id: PersonId::parse(row.try_get("player_id")?).map_err(|error| unreadable(Box::new(error)))?,
+        tier: id(row, "tier")?,
+        amount: amount("amount")?,
         currency: row
             .try_get::<&str, _>("currency")?
             .parse()
-            .map_err(|error| sqlx::Error::Decode(Box::new(error)))?,
-        claim_order: row.try_get("claim_order")?,
-        pool_before: row.try_get("pool_before")?,
-        pool_after: row.try_get("pool_after")?,
+            .map_err(|error| unreadable(Box::new(error)))?,
+        claim_order: unsigned("claim_order")?,
+        pool_before: amount("pool_before")?,
+        pool_after: amount("pool_after")?,
         paid_at: rfc3339(row.try_get("paid_at_ms")?),
         history: row.try_get("history")?,
         event_id: row.try_get("event_id")?,

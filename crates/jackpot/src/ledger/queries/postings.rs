@@ -1,44 +1,15 @@
 //! The postings of a jackpot, oldest first.
 
+use jackpot_api::ledger::PostingRow;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::Row;
-use utoipa::ToSchema;
 
 use crate::ledger::postings::{Posting, parse};
 use crate::ledger::queries::Queries;
 use jackpot_kernel::ledger::queries::scan::{Page, Statement};
 use jackpot_kernel::ledger::queries::{Between, Key, LedgerError, Listing, Value};
-
-/// One line of double entry. The lines of one event and tier sum to zero, `micro` included.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct PostingRow {
-    /// Number of the event in its jackpot.
-    #[schema(example = 8820)]
-    pub n: i64,
-    /// The same as an id: `<jackpot_id>:<n>`.
-    #[schema(example = "spring:8820")]
-    pub event_id: String,
-    /// Number of the line in the event.
-    #[schema(example = 1)]
-    pub line: i64,
-    /// RFC 3339.
-    #[schema(example = "2026-11-21T06:00:00.123Z")]
-    pub at: String,
-    /// Of which tier.
-    #[schema(example = "grand")]
-    pub tier: String,
-    /// contributions, pool, reserve, overflow, remainder, payouts or funding
-    #[schema(example = "pool")]
-    pub account: String,
-    /// Minor units, debit positive.
-    #[schema(example = 1)]
-    pub amount: i64,
-    /// Millionths of a minor unit, on top of `amount`.
-    #[schema(example = 0)]
-    pub micro: i64,
-}
 
 /// The filters of a list of postings.
 #[derive(Debug, Clone, Serialize)]
@@ -110,7 +81,7 @@ impl Queries {
                 if items.len() == limit {
                     return Ok(Page { items, next: last });
                 }
-                items.push(PostingRow::of(&filters.jackpot_id, at_ms, n, line, posting));
+                items.push(row(&filters.jackpot_id, at_ms, n, line, posting));
                 last = Some(key);
             }
         }
@@ -127,17 +98,15 @@ impl Queries {
     }
 }
 
-impl PostingRow {
-    fn of(jackpot: &Id, at_ms: i64, n: i64, line: i64, posting: &Posting) -> Self {
-        Self {
-            n,
-            event_id: format!("{jackpot}:{n}"),
-            line,
-            at: rfc3339(at_ms),
-            tier: posting.tier.to_string(),
-            account: posting.account.as_str().to_owned(),
-            amount: posting.amount,
-            micro: posting.micro,
-        }
+fn row(jackpot: &Id, at_ms: i64, n: i64, line: i64, posting: &Posting) -> PostingRow {
+    PostingRow {
+        n,
+        event_id: format!("{jackpot}:{n}"),
+        line,
+        at: rfc3339(at_ms),
+        tier: posting.tier.to_string(),
+        account: posting.account.as_str().to_owned(),
+        amount: posting.amount,
+        micro: posting.micro,
     }
 }

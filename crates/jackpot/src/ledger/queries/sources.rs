@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
+use jackpot_api::ledger::{SourceMeter, SourceMeters};
 use jackpot_core::ids::Id;
-use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use sqlx::{AnyPool, Row};
-use utoipa::ToSchema;
 
 use crate::ledger::projector::ALL_TIERS;
 use crate::ledger::queries::Queries;
@@ -37,36 +36,6 @@ pub(super) async fn matching(
         rows.extend(statement.query().fetch_all(reader).await?);
     }
     Ok(rows)
-}
-
-/// What a source has brought and won.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SourceMeters {
-    #[schema(example = "slot-9")]
-    pub source_id: String,
-    /// Entries of the source.
-    #[schema(example = 8812)]
-    pub entries: i64,
-    pub meters: Vec<SourceMeter>,
-}
-
-/// What a source has brought to a tier and won from it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SourceMeter {
-    #[schema(example = "grand")]
-    pub tier: String,
-    /// Whole minor units of the exact sum.
-    #[schema(example = 1500)]
-    pub contributed: i64,
-    /// Millionths of a minor unit, on top of `contributed`.
-    #[schema(example = 0)]
-    pub contributed_micro: i64,
-    /// Minor units.
-    #[schema(example = 700)]
-    pub paid: i64,
-    /// Number of payouts.
-    #[schema(example = 3)]
-    pub payouts: i64,
 }
 
 impl Queries {

@@ -1,91 +1,19 @@
 //! The transfers that a jackpot gave, oldest first.
 
+use jackpot_api::ledger::{TransferPart, TransferRow, TransferState};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::wire::Field;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use utoipa::ToSchema;
 
 use crate::ledger::queries::Queries;
 use jackpot_kernel::ledger::queries::scan::Page;
 use jackpot_kernel::ledger::queries::{Key, LedgerError, Listing, Value};
 
-/// A transfer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TransferRow {
-    #[schema(example = "end-of-season")]
-    pub transfer_id: String,
-    /// The jackpot that gave.
-    #[schema(example = "spring")]
-    pub jackpot_id: String,
-    /// The jackpot that it goes to.
-    #[schema(example = "summer")]
-    pub to: String,
-    /// What each tier gave; of one that is held or withdrawn what it held then.
-    pub tiers: Vec<TransferPart>,
-    pub state: TransferState,
-    /// Owner of the key that asked, where it waits or waited for a second owner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-    /// Why, where it waits or waited for a second owner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-jackpot_core::names! {
-    /// Where the money of a transfer is.
-    #[derive(ToSchema)]
-    pub enum TransferState {
-        /// It waits for a second owner, and has moved nothing.
-        Held = "held",
-        /// Given, and not received yet.
-        InTransit = "in-transit",
-        /// Received.
-        Done = "done",
-        /// It waited, and moves nothing any more.
-        Withdrawn = "withdrawn",
-    }
-}
-
 /// The last columns of a transfer that was given.
 const GIVEN: &str = "CASE WHEN done_ms > 0 THEN 'done' ELSE 'in-transit' END AS state, '' AS owner, '' AS reason";
-
-/// What one tier gave.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TransferPart {
-    #[schema(example = "grand")]
-    pub tier: String,
-    /// The tier of the other jackpot.
-    #[schema(example = "grand")]
-    pub to_tier: String,
-    /// Minor units.
-    #[schema(example = 500)]
-    pub pool: u64,
-    /// Minor units.
-    #[schema(example = 20)]
-    pub reserve: u64,
-    /// Minor units.
-    #[schema(example = 0)]
-    pub overflow: u64,
-    /// Millionths of a minor unit, of pool and reserve together.
-    #[schema(example = 0)]
-    pub remainder_micro: u64,
-}
-
-impl From<&Part> for TransferPart {
-    fn from(part: &Part) -> Self {
-        Self {
-            tier: part.tier.to_string(),
-            to_tier: part.to_tier.to_string(),
-            pool: part.pool,
-            reserve: part.reserve,
-            overflow: part.overflow,
-            remainder_micro: part.pool_micro + part.reserve_micro,
-        }
-    }
-}
 
 /// The filters of a list of transfers.
 #[derive(Debug, Clone, Serialize)]
@@ -165,7 +93,7 @@ fn of_row(jackpot: &Id, row: &AnyRow) -> Result<TransferRow, LedgerError> {
     let parts = Vec::<Part>::read(&text("parts")?);
     let parts = parts.ok_or_else(|| LedgerError::Missing(format!("readable parts of transfer '{transfer_id}'")))?;
     let state = text("state")?;
-    let state = TransferState::ALL.into_iter().find(|known| known.as_str() == state);
+    let state = TransferState::parse(&state);
     let some = |column: &str| Ok::<_, sqlx::Error>(Some(text(column)?).filter(|text| !text.is_empty()));
     Ok(TransferRow {
         transfer_id,

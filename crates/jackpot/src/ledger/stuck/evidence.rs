@@ -9,7 +9,7 @@ use jackpot_core::wire::Field as _;
 use super::cycles::{self, Later};
 use crate::ledger::books::Terms;
 use crate::ledger::event::{Checkpoint, Claim, ClaimResult, Enter, Event, Kind};
-use crate::view::Status;
+use jackpot_api::jackpot::Status;
 use jackpot_kernel::ledger::projector::rows::Raw;
 
 /// Sums of changes by tier and meter.

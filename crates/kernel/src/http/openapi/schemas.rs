@@ -69,9 +69,15 @@ fn join(whole: &mut Value, part: &Value, schemas: &Schemas, required: bool) {
                 required.push(name.as_str().into());
             }
         }
-        if whole["properties"].get(name).is_none() {
-            whole["properties"][name] = property;
-        }
+        let property = match whole["properties"].get(name) {
+            None => property,
+            Some(known) if *known == property => continue,
+            Some(known) => match (names(known, schemas), names(&property, schemas)) {
+                (Some(some), Some(others)) => json!({"type": "string", "enum": union(some, others)}),
+                _ => continue,
+            },
+        };
+        whole["properties"][name] = property;
     }
     if required
         && !is_definition
@@ -79,6 +85,18 @@ fn join(whole: &mut Value, part: &Value, schemas: &Schemas, required: bool) {
     {
         all.extend(more.iter().cloned());
     }
+}
+
+/// The values of a text that has one of some names.
+fn names<'a>(property: &'a Value, schemas: &'a Schemas) -> Option<&'a Vec<Value>> {
+    let target = property.get("$ref").and_then(Value::as_str);
+    let named = target.and_then(|target| schemas.get(target.strip_prefix(PREFIX)?));
+    named.unwrap_or(property).get("enum")?.as_array()
+}
+
+fn union(some: &[Value], others: &[Value]) -> Vec<Value> {
+    let more = others.iter().filter(|value| !some.contains(value));
+    some.iter().chain(more).cloned().collect()
 }
 
 fn may_be_null(property: &Value) -> bool {

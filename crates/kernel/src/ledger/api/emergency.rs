@@ -32,19 +32,19 @@ pub(crate) struct EmergencyReason {
 impl Described for EmergencyReason {}
 
 /// Whether everything is stopped.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EmergencyState {
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct EmergencyState {
     /// Whether no jackpot, coupon or room takes anything new.
-    stopped: bool,
+    pub stopped: bool,
     /// Why, as the operator of the last stop or start said; null before the first stop.
     #[schema(required, example = "payout table under review")]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// When the last stop or start was made, RFC 3339; null before the first stop.
     #[schema(required, example = "2026-11-21T06:00:00.123Z")]
-    since: Option<String>,
+    pub since: Option<String>,
     /// Only while some do not obey yet, as far as this instance knows: the first 1,000 of them. The service goes on trying.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unreached: Option<Vec<String>>,
+    pub unreached: Option<Vec<String>>,
 }
 
 impl EmergencyState {

@@ -22,7 +22,7 @@ use crate::subject::kinds::KindName;
 pub mod answer;
 mod audit;
 pub mod csv;
-mod emergency;
+pub mod emergency;
 pub mod export;
 pub mod format;
 mod on_subjects;

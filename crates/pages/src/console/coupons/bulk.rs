@@ -1,6 +1,7 @@
 //! Units for a list of users: a file, passed on to the API as it arrives. With scripts the page shows how far it is;
 //! without them the next page has the result.
 
+use jackpot_api::coupon::{BulkLine, Coupon, LineAnswer, LineResult, RequestState};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,17 +20,15 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::json;
 
 use super::issues::issue_path;
-use super::{Coupon, UPLOAD, api, page_path, tabs, trail};
+use super::{UPLOAD, api, page_path, tabs, trail};
 use crate::console::action::{self, REASON};
 use crate::console::desk::{Desk, FORM_TOKEN, Page, Section, is_from_here};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::list::wide;
-use jackpot_kernel::http::problem::FieldError;
 use jackpot_kernel::http::{Asked, ConnectionState};
 
 /// The file, which is the last field of the form.
@@ -58,11 +57,13 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
 }
 
 fn page(desk: &Desk, coupon: &Coupon, status: StatusCode, content: &Markup) -> HttpResponse {
-    let title = desk.words.tv("bulk-title", [("name", (&coupon.name).into())]);
+    let title = desk
+        .words
+        .tv("bulk-title", [("name", (&coupon.definition.name).into())]);
     let page = Page {
         section: Section::Coupons,
         title: &title,
-        trail: &[trail(desk), (coupon.name.clone(), page_path(&coupon.id))],
+        trail: &[trail(desk), (coupon.definition.name.clone(), page_path(&coupon.id))],
         side: None,
     };
     desk.page_and(status, &page, &[&UPLOAD], content)
@@ -141,7 +142,7 @@ async fn post(
     }
     let lines = lines(answer.into_body());
     if request.headers().get(ACCEPT) == Some(&NDJSON) {
-        let told = Box::pin(told(desk.words, coupon.id, lines));
+        let told = Box::pin(told(desk.words, coupon.id.to_string(), lines));
         return Ok(HttpResponse::Ok().content_type(NDJSON).streaming(told));
     }
     let mut lines = std::pin::pin!(lines);
@@ -203,22 +204,16 @@ fn content(parts: Multipart, mut list: Part) -> impl Stream<Item = Result<Bytes,
     }
 }
 
-/// A line of the API's answer.
-#[derive(Debug, Deserialize)]
-struct Line {
-    line: u64,
-    #[serde(default)]
-    replayed: bool,
-    result: String,
-    request_id: Option<String>,
-    code: Option<String>,
-    detail: Option<String>,
-    #[serde(default)]
-    errors: Vec<FieldError>,
+/// The name of what came of a line.
+fn result(answer: &LineAnswer) -> &'static str {
+    match answer {
+        LineAnswer::Issue(issue) => issue.result.as_str(),
+        LineAnswer::Refused { result, .. } => result.as_str(),
+    }
 }
 
 /// The lines of the API's answer as they come.
-fn lines(mut body: BoxBody) -> impl Stream<Item = Line> {
+fn lines(mut body: BoxBody) -> impl Stream<Item = BulkLine> {
     let mut chunks = poll_fn(move |context| Pin::new(&mut body).poll_next(context));
     async_stream::stream! {
         let mut held = BytesMut::new();
@@ -238,7 +233,11 @@ fn lines(mut body: BoxBody) -> impl Stream<Item = Line> {
 }
 
 /// For the script: how far it is, and at the end the result.
-fn told(words: Words, id: String, lines: impl Stream<Item = Line>) -> impl Stream<Item = Result<Bytes, Infallible>> {
+fn told(
+    words: Words,
+    id: String,
+    lines: impl Stream<Item = BulkLine>,
+) -> impl Stream<Item = Result<Bytes, Infallible>> {
     async_stream::stream! {
         let mut lines = std::pin::pin!(lines);
         let (mut tally, mut last) = (Tally::default(), Instant::now());
@@ -257,27 +256,36 @@ fn told(words: Words, id: String, lines: impl Stream<Item = Line>) -> impl Strea
 /// What came of the lines so far.
 #[derive(Debug, Default)]
 struct Tally {
-    by_result: BTreeMap<String, u64>,
+    by_result: BTreeMap<&'static str, u64>,
     /// Lines whose units were issued before this list.
     before: u64,
     /// The first lines that got no unit.
-    named: Vec<Line>,
+    named: Vec<BulkLine>,
     without: u64,
-    stopped: Option<Line>,
+    /// The line at which the work ended early, and why.
+    stopped: Option<(u64, String)>,
 }
 
 impl Tally {
-    fn add(&mut self, line: Line) {
-        if line.result == "stopped" {
-            self.stopped = Some(line);
-            return;
-        }
-        if line.replayed && line.result == "issued" {
-            self.before += 1;
-            return;
-        }
-        *self.by_result.entry(line.result.clone()).or_default() += 1;
-        if !matches!(line.result.as_str(), "issued" | "queued") {
+    fn add(&mut self, line: BulkLine) {
+        let is_good = match &line.answer {
+            LineAnswer::Refused {
+                result: LineResult::Stopped,
+                detail,
+                ..
+            } => {
+                self.stopped = Some((line.line, detail.clone()));
+                return;
+            }
+            LineAnswer::Refused { .. } => false,
+            LineAnswer::Issue(issue) if line.replayed && issue.result == RequestState::Issued => {
+                self.before += 1;
+                return;
+            }
+            LineAnswer::Issue(issue) => matches!(issue.result, RequestState::Issued | RequestState::Queued),
+        };
+        *self.by_result.entry(result(&line.answer)).or_default() += 1;
+        if !is_good {
             self.without += 1;
             if self.named.len() < MAX_NAMED {
                 self.named.push(line);
@@ -290,7 +298,11 @@ impl Tally {
     }
 
     fn text(&self, words: Words) -> String {
-        let issued = self.by_result.get("issued").copied().unwrap_or_default();
+        let issued = self
+            .by_result
+            .get(RequestState::Issued.as_str())
+            .copied()
+            .unwrap_or_default();
         words.tv(
             "bulk-decided",
             [("lines", self.lines().into()), ("issued", issued.into())],
@@ -301,8 +313,8 @@ impl Tally {
         html! {
             section.panel.stack {
                 h2 { (words.t("bulk-result")) }
-                @if let Some(stopped) = &self.stopped {
-                    p.note.bad role="alert" { (words.tv("bulk-stopped", [("line", stopped.line.into())])) " " (stopped.detail.as_deref().unwrap_or_default()) }
+                @if let Some((line, why)) = &self.stopped {
+                    p.note.bad role="alert" { (words.tv("bulk-stopped", [("line", (*line).into())])) " " (why) }
                 } @else {
                     p.note.good role="status" { (self.text(words)) }
                 }
@@ -328,13 +340,12 @@ impl Tally {
                     th scope="col" { (words.t("issue-result")) } th scope="col" { (words.t("dead-why")) } } }
                 tbody { @for line in &self.named { tr {
                     td.number { (grouped(line.line.into())) }
-                    td { @if let Some(request) = &line.request_id { a.id href=(issue_path(id, request)) { (request) } } @else { "—" } }
-                    td { (words.t(&format!("result-{}", line.result))) }
-                    td.text {
-                        @if let Some(detail) = &line.detail { (detail) }
-                        @else if let Some(code) = &line.code { (code) }
-                        @for wrong in &line.errors { " " code { (wrong.field) } " " (wrong.rule) }
-                    }
+                    td { @if let LineAnswer::Issue(issue) = &line.answer { a.id href=(issue_path(id, &issue.request_id)) { (issue.request_id) } } @else { "—" } }
+                    td { (words.t(&format!("result-{}", result(&line.answer)))) }
+                    td.text { @if let LineAnswer::Refused { detail, errors, .. } = &line.answer {
+                        (detail)
+                        @for wrong in errors { " " code { (wrong.field) } " " (wrong.rule) }
+                    } }
                 } } }
             } }))
         }
@@ -343,17 +354,34 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use jackpot_api::coupon::IssueBody;
+
     use super::*;
 
-    fn line(line: u64, result: &str) -> Line {
-        Line {
+    fn issue(line: u64, result: RequestState) -> BulkLine {
+        let issue = IssueBody {
+            result,
+            request_id: "<r>".to_owned(),
+            ..IssueBody::default()
+        };
+        BulkLine {
             line,
             replayed: false,
-            result: result.to_owned(),
-            request_id: Some("<r>".to_owned()),
-            code: None,
-            detail: Some("a <b>".to_owned()),
+            answer: LineAnswer::Issue(Box::new(issue)),
+        }
+    }
+
+    fn refused(line: u64, result: LineResult) -> BulkLine {
+        let answer = LineAnswer::Refused {
+            result,
+            code: "invalid-request".into(),
+            detail: "a <b>".to_owned(),
             errors: Vec::new(),
+        };
+        BulkLine {
+            line,
+            replayed: false,
+            answer,
         }
     }
 
@@ -362,7 +390,11 @@ mod tests {
         let words = jackpot_ui::Language::En.words();
         let mut tally = Tally::default();
         for number in 1..=300 {
-            tally.add(line(number, if number % 3 == 0 { "issued" } else { "refused" }));
+            tally.add(match number % 3 {
+                0 => issue(number, RequestState::Issued),
+                1 => issue(number, RequestState::OutOfStock),
+                _ => refused(number, LineResult::Refused),
+            });
         }
         let html = tally.html(words, "coffee").into_string();
         assert_eq!((tally.lines(), tally.named.len(), tally.without), (300, 200, 200));
@@ -370,10 +402,10 @@ mod tests {
             html.contains("&lt;r&gt;") && html.contains("a &lt;b&gt;") && !html.contains("<r>"),
             "{html}"
         );
-        tally.add(line(301, "refused"));
+        tally.add(refused(301, LineResult::Refused));
         let html = tally.html(words, "coffee").into_string();
         assert!(html.contains("201") && tally.named.len() == 200);
-        tally.add(line(302, "stopped"));
+        tally.add(refused(302, LineResult::Stopped));
         assert!(tally.html(words, "coffee").into_string().contains("role=\"alert\""));
     }
 }

@@ -3,22 +3,22 @@
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::coupon::{Coupon, DeadBody};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::issues::issue_path;
-use super::{Coupon, ROWS, api, page_path, tabs, trail};
+use super::{ROWS, api, page_path, tabs, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::answer::List;
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::Form;
 use crate::console::links::{part, with_query};
 use crate::console::list::{next_page, wide};
+use jackpot_kernel::ledger::api::page::PageBody;
 
 /// The hidden field of each letter.
 const LETTER: &str = "request_id";
@@ -33,16 +33,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/console/coupons/{id}/redrive", web::post().to(redrive));
 }
 
-#[derive(Debug, Deserialize)]
-struct Letter {
-    request_id: String,
-    user_id: Option<String>,
-    arrival: Option<u64>,
-    attempts: Option<u64>,
-    queued_at: Option<String>,
-}
-
-async fn letters(desk: &Desk, id: &str) -> Result<List<Letter>, Failure> {
+async fn letters(desk: &Desk, id: &str) -> Result<PageBody<DeadBody>, Failure> {
     let path = format!("{}/dead-letters", api(id));
     desk.get(&with_query(&path, &[("limit", ROWS), ("cursor", desk.query("cursor"))]))
         .await
@@ -63,22 +54,23 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         (next_page(&desk, &format!("{here}/dead-letters"), &[], list.next_cursor.as_deref()))
     };
-    let title = words.tv("dead-title", [("name", (&coupon.name).into())]);
+    let title = words.tv("dead-title", [("name", (&coupon.definition.name).into())]);
     let page = Page {
         section: Section::Coupons,
         title: &title,
-        trail: &[trail(&desk), (coupon.name.clone(), here)],
+        trail: &[trail(&desk), (coupon.definition.name.clone(), here)],
         side: can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }),
     };
     Ok(desk.page(&page, &content))
 }
 
-fn table(desk: &Desk, id: &str, letters: &[Letter]) -> Markup {
+fn table(desk: &Desk, id: &str, letters: &[DeadBody]) -> Markup {
     let words = desk.words;
     if letters.is_empty() {
         return html! { div.empty { p { (words.t("dead-none")) } } };
     }
-    let redrive = |letter: &Letter| with_query(&format!("{}/redrive", page_path(id)), &[("only", &letter.request_id)]);
+    let redrive =
+        |letter: &DeadBody| with_query(&format!("{}/redrive", page_path(id)), &[("only", &letter.request_id)]);
     wide(
         &words.t("coupon-tab-dead-letters"),
         &html! { table {
@@ -102,7 +94,7 @@ fn table(desk: &Desk, id: &str, letters: &[Letter]) -> Markup {
 }
 
 /// Why it died, as far as Redis knows: the log has the errors of each try.
-fn why(desk: &Desk, letter: &Letter) -> String {
+fn why(desk: &Desk, letter: &DeadBody) -> String {
     match letter.attempts {
         Some(attempts) => desk.words.tv("dead-tries", [("count", attempts.into())]),
         None => desk.words.t("dead-unreadable"),
@@ -172,9 +164,9 @@ async fn preview(desk: &Desk, id: &str, form: &Form) -> Result<HttpResponse, Fai
         section: Section::Coupons,
         title: &words.tv(
             "redrive-title",
-            [("count", count.into()), ("name", (&coupon.name).into())],
+            [("count", count.into()), ("name", (&coupon.definition.name).into())],
         ),
-        trail: &[trail(desk), (coupon.name.clone(), here.clone())],
+        trail: &[trail(desk), (coupon.definition.name.clone(), here.clone())],
         effects: &[words.t("redrive-effect")],
         changes: &changes,
         button: &words.t("redrive"),

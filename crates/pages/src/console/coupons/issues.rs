@@ -1,25 +1,23 @@
 //! The units of a coupon: in their order, one by its request, the way back to the stock, and all of them as a file.
 
-use std::collections::BTreeMap;
-
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::coupon::{Coupon, IssueBody, IssueRow, RequestState};
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Coupon, ROWS, api, page_path, tabs, trail};
+use super::{ROWS, api, page_path, tabs, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::answer::List;
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::links::{part, with_query};
 use crate::console::list::{next_page, wide};
+use jackpot_kernel::ledger::api::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config
@@ -33,45 +31,6 @@ pub fn routes(config: &mut ServiceConfig) {
             jackpot_kernel::http::get().to(ask),
         )
         .route("/console/coupons/{id}/issues/{request_id}/void", web::post().to(void));
-}
-
-/// A unit in the list.
-#[derive(Debug, Deserialize)]
-struct Row {
-    sequence: u64,
-    request_id: String,
-    user_id: String,
-    code: Option<String>,
-    issued_at: String,
-    voided_at: Option<String>,
-    redeemed: Option<Redeemed>,
-}
-
-/// The use of a unit.
-#[derive(Debug, Deserialize)]
-struct Redeemed {
-    redemption_id: String,
-    reference: String,
-    at: String,
-}
-
-/// A request by its id.
-#[derive(Debug, Deserialize)]
-pub(super) struct Issue {
-    pub(super) result: String,
-    pub(super) request_id: String,
-    pub(super) user_id: Option<String>,
-    metadata: Option<BTreeMap<String, String>>,
-    sequence: Option<u64>,
-    code: Option<String>,
-    issued_at: Option<String>,
-    voided_at: Option<String>,
-    redeemed: Option<Redeemed>,
-    decided_at: Option<String>,
-    issue: Option<Box<Issue>>,
-    position: Option<u64>,
-    queued_at: Option<String>,
-    attempts: Option<u64>,
 }
 
 /// The page of a request.
@@ -102,7 +61,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     }
     let path = format!("{}/issues", api(&id));
     let path = with_query(&path, &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: List<Row> = desk.get(&path).await?;
+    let list: PageBody<IssueRow> = desk.get(&path).await?;
     let here = format!("{}/issues", page_path(&id));
     let file = |format: &str| format!("/console/files/{format}/coupons/{}/issues", part(&id));
     let content = html! {
@@ -125,11 +84,11 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         (next_page(&desk, &here, &[], list.next_cursor.as_deref()))
     };
-    let title = words.tv("issues-title", [("name", (&coupon.name).into())]);
+    let title = words.tv("issues-title", [("name", (&coupon.definition.name).into())]);
     let page = Page {
         section: Section::Coupons,
         title: &title,
-        trail: &[trail(&desk), (coupon.name.clone(), page_path(&id))],
+        trail: &[trail(&desk), (coupon.definition.name.clone(), page_path(&id))],
         side: None,
     };
     let status = if form.is_refused() {
@@ -140,7 +99,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(desk.page_with(status, &page, &content))
 }
 
-fn table(desk: &Desk, id: &str, rows: &[Row]) -> Markup {
+fn table(desk: &Desk, id: &str, rows: &[IssueRow]) -> Markup {
     let words = desk.words;
     if rows.is_empty() {
         return html! { div.empty { p { (words.t("issues-none")) } } };
@@ -155,7 +114,7 @@ fn table(desk: &Desk, id: &str, rows: &[Row]) -> Markup {
                 }
             } }
             tbody { @for row in rows { tr {
-                td.number { (grouped(row.sequence.into())) }
+                td.number { (row.sequence) }
                 th scope="row" { a.id href=(issue_path(id, &row.request_id)) { (row.request_id) } }
                 td { span.id { (row.user_id) } }
                 td { span.id { (row.code.as_deref().unwrap_or("—")) } }
@@ -170,13 +129,13 @@ fn table(desk: &Desk, id: &str, rows: &[Row]) -> Markup {
 async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (id, request_id) = (path.0.as_str(), path.1.as_str());
     let words = desk.words;
-    let issue: Issue = desk.get(&issue_api(id, request_id)).await?;
+    let issue: IssueBody = desk.get(&issue_api(id, request_id)).await?;
     let here = issue_path(id, request_id);
     let redrive = with_query(&format!("{}/redrive", page_path(id)), &[("only", request_id)]);
     let side = desk.may_operate().then(|| {
         html! {
-            @if issue.result == "issued" && issue.redeemed.is_none() { a.button.danger href=(format!("{here}/void")) { (words.t("void")) } }
-            @if issue.result == "dead" { a.button href=(redrive) { (words.t("redrive")) } }
+            @if issue.result == RequestState::Issued && issue.redeemed.is_none() { a.button.danger href=(format!("{here}/void")) { (words.t("void")) } }
+            @if issue.result == RequestState::Dead { a.button href=(redrive) { (words.t("redrive")) } }
         }
     });
     let title = words.tv("issue-title", [("id", request_id.into())]);
@@ -196,26 +155,26 @@ fn trail_of(desk: &Desk, id: &str) -> [(String, String); 3] {
     [trail(desk), (id.to_owned(), page_path(id)), issues]
 }
 
-fn facts(desk: &Desk, id: &str, issue: &Issue) -> Markup {
+fn facts(desk: &Desk, id: &str, issue: &IssueBody) -> Markup {
     let words = desk.words;
-    let class = match issue.result.as_str() {
-        "issued" => "badge good",
-        "dead" => "badge bad",
-        "queued" => "badge warn",
+    let class = match issue.result {
+        RequestState::Issued => "badge good",
+        RequestState::Dead => "badge bad",
+        RequestState::Queued => "badge warn",
         _ => "badge",
     };
     let at =
         |name: &str, at: Option<&String>| html! { @if let Some(at) = at { dt { (words.t(name)) } dd { (time(at)) } } };
     let number = |name: &str, of: Option<u64>| html! { @if let Some(of) = of { dt { (words.t(name)) } dd { (grouped(of.into())) } } };
     html! { dl.facts {
-        dt { (words.t("issue-result")) } dd { span class=(class) { (words.t(&format!("result-{}", issue.result))) } }
+        dt { (words.t("issue-result")) } dd { span class=(class) { (words.t(&format!("result-{}", issue.result.as_str()))) } }
         @if let Some(user) = &issue.user_id { dt { (words.t("issue-user")) } dd { span.id { (user) } } }
         @if let Some(metadata) = &issue.metadata {
             dt { (words.t("issue-metadata")) }
             dd { @for (name, text) in metadata { div { span.muted { (name) } " " (text) } } }
         }
         (number("issue-sequence", issue.sequence))
-        @if let Some(code) = &issue.code { dt { (words.t("issue-code")) } dd { span.id { (code) } } }
+        @if let Some(code) = issue.code.as_ref().and_then(|shown| shown.0.as_ref()) { dt { (words.t("issue-code")) } dd { span.id { (code) } } }
         (at("issue-issued-at", issue.issued_at.as_ref()))
         (at("issue-voided-at", issue.voided_at.as_ref()))
         @if let Some(used) = &issue.redeemed {
@@ -226,7 +185,7 @@ fn facts(desk: &Desk, id: &str, issue: &Issue) -> Markup {
         (at("issue-decided-at", issue.decided_at.as_ref()))
         (number("issue-position", issue.position))
         (at("issue-queued-at", issue.queued_at.as_ref()))
-        (number("issue-attempts", issue.attempts))
+        (number("issue-attempts", issue.attempts.map(u64::from)))
         @if let Some(first) = &issue.issue {
             dt { (words.t("issue-first")) } dd { a.id href=(issue_path(id, &first.request_id)) { (first.request_id) } }
         }
@@ -256,23 +215,23 @@ async fn void(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
 async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpResponse, Failure> {
     let (id, request_id) = (path.0.as_str(), path.1.as_str());
     let words = desk.words;
-    let issue: Issue = desk.get(&issue_api(id, request_id)).await?;
+    let issue: IssueBody = desk.get(&issue_api(id, request_id)).await?;
     let coupon: Coupon = desk.get(&api(id)).await?;
     let back = issue_path(id, request_id);
     let remaining = |count: u64| grouped(count.into());
     let changes = [
         Change {
             what: words.t("issue-result"),
-            before: words.t(&format!("result-{}", issue.result)),
+            before: words.t(&format!("result-{}", issue.result.as_str())),
             after: words.t("result-voided"),
         },
         Change {
             what: words.t("coupon-remaining"),
             before: remaining(coupon.remaining),
-            after: remaining(coupon.remaining + u64::from(issue.result == "issued")),
+            after: remaining(coupon.remaining + u64::from(issue.result == RequestState::Issued)),
         },
     ];
-    let user = issue.user_id.unwrap_or_default();
+    let user = issue.user_id.as_deref().unwrap_or_default();
     let action = Action {
         section: Section::Coupons,
         title: &words.tv("void-title", [("id", request_id.into())]),

@@ -8,20 +8,19 @@ mod standing;
 
 use actix_web::HttpResponse;
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::coupon::{Coupon, Status};
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use jackpot_ui::{Asset, Words};
 use maud::{Markup, html};
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::List;
 use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
 use super::links;
 use super::list::{next_page, status, wide};
-use jackpot_kernel::subject::emergency::Stopped;
+use jackpot_kernel::ledger::api::page::PageBody;
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -91,29 +90,12 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/console/coupons/{id}", jackpot_kernel::http::get().to(show));
 }
 
-/// A coupon: what its pages show beside its definition.
-#[derive(Debug, Deserialize)]
-struct Coupon {
-    id: String,
-    name: String,
-    status: String,
-    stopped: Option<Stopped>,
-    stock: u64,
-    issued: u64,
-    voided: u64,
-    remaining: u64,
-    queued: u64,
-    dead: u64,
-    starts_at: Option<String>,
-    ends_at: Option<String>,
-}
-
 /// What an operator can do with a coupon of this status.
-fn verbs(status: &str) -> &'static [&'static str] {
+fn verbs(status: Status) -> &'static [&'static str] {
     match status {
-        "open" => &["pause", "close"],
-        "paused" => &["resume", "close"],
-        _ => &[],
+        Status::Open => &["pause", "close"],
+        Status::Paused => &["resume", "close"],
+        Status::Closed | Status::Suspended | Status::Ended => &[],
     }
 }
 
@@ -129,7 +111,7 @@ fn page_path(id: &str) -> String {
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let path = links::with_query("/v1/coupons", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: List<Coupon> = desk.get(&path).await?;
+    let list: PageBody<Coupon> = desk.get(&path).await?;
     let page = Page {
         section: Section::Coupons,
         title: &words.t("coupons"),
@@ -162,9 +144,9 @@ fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
                 th scope="col" { (words.t("coupon-time")) }
             } }
             tbody { @for coupon in coupons { tr {
-                th scope="row" { a href=(page_path(&coupon.id)) { (coupon.name) } br; span.id.muted { (coupon.id) } }
-                td { (status(desk, &coupon.status, coupon.stopped.as_ref())) }
-                td.number { (grouped(coupon.stock.into())) }
+                th scope="row" { a href=(page_path(&coupon.id)) { (coupon.definition.name) } br; span.id.muted { (coupon.id) } }
+                td { (status(desk, coupon.status.as_str(), coupon.stopped.as_ref())) }
+                td.number { (grouped(coupon.definition.stock.into())) }
                 td.number { (grouped(coupon.issued.into())) }
                 td.number { strong { (grouped(coupon.remaining.into())) } }
                 td.number { (grouped(coupon.queued.into())) }
@@ -178,9 +160,9 @@ fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
 /// From when to when units are issued.
 fn times(words: Words, coupon: &Coupon) -> Markup {
     html! {
-        @if let Some(at) = &coupon.starts_at { (words.t("coupon-from")) " " (time(at)) br; }
-        @if let Some(at) = &coupon.ends_at { (words.t("coupon-until")) " " (time(at)) }
-        @if coupon.starts_at.is_none() && coupon.ends_at.is_none() { (words.t("coupon-always")) }
+        @if let Some(at) = &coupon.definition.starts_at { (words.t("coupon-from")) " " (time(at)) br; }
+        @if let Some(at) = &coupon.definition.ends_at { (words.t("coupon-until")) " " (time(at)) }
+        @if coupon.definition.starts_at.is_none() && coupon.definition.ends_at.is_none() { (words.t("coupon-always")) }
     }
 }
 
@@ -192,11 +174,11 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let side = desk.may_operate().then(|| {
         html! { div.row {
             a.button href=(format!("{here}/change")) { (words.t("change")) }
-            @for verb in verbs(&coupon.status) { a.button href=(format!("{here}/{verb}")) { (words.t(verb)) } }
+            @for verb in verbs(coupon.status) { a.button href=(format!("{here}/{verb}")) { (words.t(verb)) } }
         } }
     });
     let content = html! {
-        p.row { (status(&desk, &coupon.status, coupon.stopped.as_ref())) span.id.muted { (coupon.id) } }
+        p.row { (status(&desk, coupon.status.as_str(), coupon.stopped.as_ref())) span.id.muted { (coupon.id) } }
         (tabs(&desk, &coupon.id, "numbers"))
         div.stack id="numbers" data-live="1000" { (numbers(words, &coupon)) }
         section.panel { h2 { (words.t("definition")) } (CHANGE.facts(words, &whole)) }
@@ -245,10 +227,10 @@ fn numbers(words: Words, coupon: &Coupon) -> Markup {
             (card("coupon-queued", coupon.queued, false))
             (card("coupon-dead", coupon.dead, coupon.dead > 0))
         }
-        @if coupon.stock > 0 {
+        @if coupon.definition.stock > 0 {
             p {
-                label for="out" { (words.tv("coupon-out", [("out", out.into()), ("stock", coupon.stock.into())])) }
-                progress id="out" max=(coupon.stock) value=(out) {}
+                label for="out" { (words.tv("coupon-out", [("out", out.into()), ("stock", coupon.definition.stock.into())])) }
+                progress id="out" max=(coupon.definition.stock) value=(out) {}
             }
         }
     }

@@ -3,9 +3,10 @@
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::coupon::Coupon;
 use serde_json::{Value, json};
 
-use super::{Coupon, api, page_path, trail};
+use super::{api, page_path, trail};
 use crate::console::action::{self, Action, Change, REASON};
 use crate::console::desk::{Desk, Posted, Section};
 use crate::console::failure::Failure;
@@ -50,14 +51,14 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
     let word = |status: &str| words.t(&format!("status-{status}"));
     let change = Change {
         what: words.t("status"),
-        before: word(&coupon.status),
+        before: word(coupon.status.as_str()),
         after: word(after),
     };
     let here = page_path(id);
     let action = Action {
         section: Section::Coupons,
-        title: &words.tv(&format!("{verb}-title"), [("name", (&coupon.name).into())]),
-        trail: &[trail(desk), (coupon.name.clone(), here.clone())],
+        title: &words.tv(&format!("{verb}-title"), [("name", (&coupon.definition.name).into())]),
+        trail: &[trail(desk), (coupon.definition.name.clone(), here.clone())],
         effects: &[words.t(&format!("coupon-{verb}-effect"))],
         changes: std::slice::from_ref(&change),
         button: &words.t(verb),

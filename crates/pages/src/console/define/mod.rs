@@ -17,11 +17,11 @@ use maud::html;
 use serde_json::Value;
 
 use super::action::{self, Action, Change};
-use super::answer::Jackpot;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
 use super::{jackpots, links};
+use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
 
 /// The field with the tag of the definition that the operator saw.
 const TAG: &str = "tag";
@@ -87,7 +87,7 @@ async fn step(desk: Desk, target: Target, mut form: Form) -> Result<HttpResponse
         return Ok(ask(&desk, &target, &form));
     }
     if let Target::Change(of) = &target {
-        form.set("id", of.0.id.clone());
+        form.set("id", of.0.id.as_str());
     }
     let definition = match read::of_form(desk.words, &form) {
         Ok(definition) => definition,
@@ -252,8 +252,8 @@ pub fn changes(words: jackpot_ui::Words, before: &[parts::Part], after: &[parts:
 
 /// The service decides at the PUT; this says what it will decide if nothing else changes meanwhile.
 fn comes_into_force(desk: &Desk, jackpot: &Jackpot, now: &Definition, then: &Definition) -> String {
-    let held = |meter: &super::answer::Meter| meter.pool + meter.reserve + meter.overflow > 0;
-    let is_live = jackpot.status != "paused" && jackpot.meters.iter().any(held);
+    let held = |meter: &MeterBody| meter.pool + meter.reserve + meter.overflow > 0;
+    let is_live = jackpot.status != Status::Paused && jackpot.meters.iter().any(held);
     let touches_money = now.money_digest() != then.money_digest();
     desk.words.t(match (touches_money, is_live) {
         (true, true) => "define-effect-waits",

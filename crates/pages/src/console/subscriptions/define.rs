@@ -3,12 +3,13 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::subscription::{SubscriptionBody, Target};
 use jackpot_core::ids::Id;
 use jackpot_ui::Words;
 use maud::html;
 use serde_json::{Value, json};
 
-use super::{LIST, Subscription, api, page_path, trail};
+use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
@@ -50,22 +51,21 @@ async fn ask_new(desk: Desk) -> HttpResponse {
 }
 
 async fn ask_change(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let current: Subscription = desk.get(&api(&id)).await?;
+    let current: SubscriptionBody = desk.get(&api(&id)).await?;
     Ok(ask(&desk, Some(&current), &form_of(&current)))
 }
 
 /// The form with a definition.
-fn form_of(of: &Subscription) -> Form {
+fn form_of(of: &SubscriptionBody) -> Form {
     let mut form = Form::default();
-    let kind = KINDS
-        .into_iter()
-        .find(|kind| of.target[kind].is_object())
-        .unwrap_or(KINDS[0]);
-    let part = |name: &str| of.target[kind][name].as_str().unwrap_or_default();
-    form.set(TARGET, kind);
-    form.set(URL, part("url"));
-    form.set(CONNECTION, part("connection"));
-    form.set(TOPIC, if kind == "nats" { part("subject") } else { part("topic") });
+    let (kind, url, connection, topic) = match &of.target {
+        Target::Webhook(webhook) => ("webhook", webhook.url.as_str(), "", ""),
+        Target::Kafka(kafka) => ("kafka", "", kafka.connection.as_str(), kafka.topic.as_str()),
+        Target::Nats(nats) => ("nats", "", nats.connection.as_str(), nats.subject.as_str()),
+    };
+    for (name, value) in [(TARGET, kind), (URL, url), (CONNECTION, connection), (TOPIC, topic)] {
+        form.set(name, value);
+    }
     form.set(TYPES, of.types.join("\n"));
     form.set(SUBJECTS, of.subjects.join("\n"));
     form.set(FROM, of.from.as_str());
@@ -125,12 +125,17 @@ async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
 
 async fn put_change(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let Posted { desk, form } = posted;
-    let current: Subscription = desk.get(&api(&id)).await?;
+    let current: SubscriptionBody = desk.get(&api(&id)).await?;
     put(&desk, form, &id, Some(&current)).await
 }
 
 /// Shows what the form changes, and changes it once the operator has confirmed that.
-async fn put(desk: &Desk, mut form: Form, id: &str, current: Option<&Subscription>) -> Result<HttpResponse, Failure> {
+async fn put(
+    desk: &Desk,
+    mut form: Form,
+    id: &str,
+    current: Option<&SubscriptionBody>,
+) -> Result<HttpResponse, Failure> {
     let changes = changes(desk.words, current, &form);
     if changes.is_empty() {
         form.refuse_all(desk.words.t("nothing-changes"));
@@ -165,7 +170,7 @@ async fn put(desk: &Desk, mut form: Form, id: &str, current: Option<&Subscriptio
     Ok(action.page(desk, &form))
 }
 
-fn effects(words: Words, current: Option<&Subscription>, form: &Form) -> Vec<String> {
+fn effects(words: Words, current: Option<&SubscriptionBody>, form: &Form) -> Vec<String> {
     let begins = format!("subscription-effect-from-{}", form.get(FROM));
     let mut effects = vec![words.t("subscription-effect-delivers")];
     effects.extend(words.has(&begins).then(|| words.t(&begins)));
@@ -199,7 +204,7 @@ fn shown(words: Words, form: &Form) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn changes(words: Words, current: Option<&Subscription>, form: &Form) -> Vec<Change> {
+fn changes(words: Words, current: Option<&SubscriptionBody>, form: &Form) -> Vec<Change> {
     let before = current.map(|current| shown(words, &form_of(current)));
     let before = before
         .into_iter()
@@ -217,23 +222,23 @@ fn changes(words: Words, current: Option<&Subscription>, form: &Form) -> Vec<Cha
         .collect()
 }
 
-fn title(words: Words, current: Option<&Subscription>) -> String {
+fn title(words: Words, current: Option<&SubscriptionBody>) -> String {
     match current {
         None => words.t("subscription-new"),
         Some(current) => words.tv("subscription-change-title", [("name", (&current.id).into())]),
     }
 }
 
-fn trail_of(desk: &Desk, current: Option<&Subscription>) -> Vec<(String, String)> {
-    let one = current.map(|current| (current.id.clone(), page_path(&current.id)));
+fn trail_of(desk: &Desk, current: Option<&SubscriptionBody>) -> Vec<(String, String)> {
+    let one = current.map(|current| (current.id.to_string(), page_path(&current.id)));
     [trail(desk)].into_iter().chain(one).collect()
 }
 
-fn back(current: Option<&Subscription>) -> String {
+fn back(current: Option<&SubscriptionBody>) -> String {
     current.map_or_else(|| LIST.to_owned(), |current| page_path(&current.id))
 }
 
-fn ask(desk: &Desk, current: Option<&Subscription>, form: &Form) -> HttpResponse {
+fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResponse {
     let words = desk.words;
     let title = title(words, current);
     let trail = trail_of(desk, current);
@@ -311,7 +316,7 @@ mod tests {
             ] {
                 whole[name] = value;
             }
-            let subscription: Subscription = serde_json::from_value(whole).expect("a subscription");
+            let subscription: SubscriptionBody = serde_json::from_value(whole).expect("a subscription");
             assert_eq!(super::document(&form_of(&subscription)), document);
         }
     }

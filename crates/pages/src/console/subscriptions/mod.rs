@@ -7,14 +7,12 @@ mod steps;
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::subscription::{ProbeAnswer, SubscriptionBody, SubscriptionList, SubscriptionState, Target};
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::Value;
 
-use super::answer::List;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::links;
@@ -31,47 +29,16 @@ pub fn routes(config: &mut ServiceConfig) {
         .configure(steps::routes);
 }
 
-/// A subscription, as the API answers it.
-#[derive(Debug, Deserialize)]
-struct Subscription {
-    id: String,
-    target: Value,
-    types: Vec<String>,
-    subjects: Vec<String>,
-    from: String,
-    state: String,
-    alarm: bool,
-    verification_key: Option<String>,
-    streams: Vec<Stream>,
+fn lag(subscription: &SubscriptionBody) -> u64 {
+    subscription.streams.iter().map(|stream| stream.lag).sum()
 }
 
-/// How far it is with a subject.
-#[derive(Debug, Deserialize)]
-struct Stream {
-    subject: String,
-    delivered_n: u64,
-    lag: u64,
-    last_error: Option<String>,
-    next_try_at: Option<String>,
-}
-
-impl Subscription {
-    fn lag(&self) -> u64 {
-        self.streams.iter().map(|stream| stream.lag).sum()
-    }
-
-    /// The target, as people say it: `https://…`, or `Kafka main: topic`.
-    fn target(&self) -> String {
-        let of = |name: &str| &self.target[name];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let topic = |broker: &str, of: &Value, topic: &str| {
-            format!("{broker} {}: {}", text(&of["connection"]), text(&of[topic]))
-        };
-        match (of("webhook"), of("kafka")) {
-            (Value::Object(webhook), _) => text(&webhook["url"]),
-            (_, kafka @ Value::Object(_)) => topic("Kafka", kafka, "topic"),
-            _ => topic("NATS", of("nats"), "subject"),
-        }
+/// The target, as people say it: `https://…`, or `Kafka main: topic`.
+fn line(target: &Target) -> String {
+    match target {
+        Target::Webhook(webhook) => webhook.url.clone(),
+        Target::Kafka(kafka) => format!("Kafka {}: {}", kafka.connection, kafka.topic),
+        Target::Nats(nats) => format!("NATS {}: {}", nats.connection, nats.subject),
     }
 }
 
@@ -89,18 +56,18 @@ fn trail(desk: &Desk) -> (String, String) {
     (desk.words.t("subscriptions"), LIST.to_owned())
 }
 
-fn badge(words: Words, state: &str) -> Markup {
+fn badge(words: Words, state: SubscriptionState) -> Markup {
     let class = match state {
-        "running" => "badge good",
-        "disabled" => "badge bad",
-        _ => "badge warn",
+        SubscriptionState::Running => "badge good",
+        SubscriptionState::Disabled => "badge bad",
+        SubscriptionState::Retrying | SubscriptionState::Paused => "badge warn",
     };
-    html! { span class=(class) { (words.t(&format!("subscription-state-{state}"))) } }
+    html! { span class=(class) { (words.t(&format!("subscription-state-{}", state.as_str()))) } }
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let list: List<Subscription> = desk.get("/v1/subscriptions").await?;
+    let list: SubscriptionList = desk.get("/v1/subscriptions").await?;
     let new = || html! { a.button.primary href="/console/new-subscription" { (words.t("subscription-new")) } };
     let page = Page {
         section: Section::Subscriptions,
@@ -115,7 +82,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     Ok(desk.page(&page, &content))
 }
 
-fn table(words: Words, subscriptions: &[Subscription]) -> Markup {
+fn table(words: Words, subscriptions: &[SubscriptionBody]) -> Markup {
     if subscriptions.is_empty() {
         return html! { div.empty { p { (words.t("subscriptions-none")) } } };
     }
@@ -133,11 +100,11 @@ fn table(words: Words, subscriptions: &[Subscription]) -> Markup {
             } }
             tbody { @for one in subscriptions { tr {
                 th scope="row" { a.id href=(page_path(&one.id)) { (one.id) } }
-                td { (badge(words, &one.state)) @if one.alarm { " " span.badge.bad { (words.t("subscription-alarm")) } } }
-                td { span.id { (one.target()) } }
+                td { (badge(words, one.state)) @if one.alarm { " " span.badge.bad { (words.t("subscription-alarm")) } } }
+                td { span.id { (line(&one.target)) } }
                 td { span.id { (one.types.join(", ")) } }
                 td { span.id { (one.subjects.join(", ")) } }
-                td.number { strong { (grouped(one.lag().into())) } }
+                td.number { strong { (grouped(lag(one).into())) } }
                 td.text { (one.streams.iter().find_map(|stream| stream.last_error.as_deref()).unwrap_or("—")) }
             } } }
         } },
@@ -145,29 +112,21 @@ fn table(words: Words, subscriptions: &[Subscription]) -> Markup {
 }
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let subscription: Subscription = desk.get(&api(&id)).await?;
+    let subscription: SubscriptionBody = desk.get(&api(&id)).await?;
     Ok(page(&desk, &subscription, None))
-}
-
-/// What a target answered to a test event.
-#[derive(Debug, Deserialize)]
-struct Probe {
-    delivered: bool,
-    status: Option<u16>,
-    error: Option<String>,
 }
 
 /// It changes nothing, so it asks for no reason.
 async fn test(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let desk = posted.desk;
     let path = format!("{}/test", api(&id));
-    let probe: Result<Probe, _> = desk.call(Method::POST, &path, None).await;
+    let probe: Result<ProbeAnswer, _> = desk.call(Method::POST, &path, None).await;
     let probe = probe.map_err(|problem| Failure::of_api(desk.words, problem))?;
-    let subscription: Subscription = desk.get(&api(&id)).await?;
+    let subscription: SubscriptionBody = desk.get(&api(&id)).await?;
     Ok(page(&desk, &subscription, Some(&probe)))
 }
 
-fn page(desk: &Desk, subscription: &Subscription, probe: Option<&Probe>) -> HttpResponse {
+fn page(desk: &Desk, subscription: &SubscriptionBody, probe: Option<&ProbeAnswer>) -> HttpResponse {
     let words = desk.words;
     let page = Page {
         section: Section::Subscriptions,
@@ -178,9 +137,9 @@ fn page(desk: &Desk, subscription: &Subscription, probe: Option<&Probe>) -> Http
     let content = html! {
         @if let Some(probe) = probe { (outcome(words, probe)) }
         div.stack id="state" data-live="2000" {
-            p.row { (badge(words, &subscription.state)) }
+            p.row { (badge(words, subscription.state)) }
             @if subscription.alarm { p.note.bad { (words.t("subscription-alarm-about")) } }
-            @if subscription.state == "disabled" { p.note.warn { (words.t("subscription-disabled-about")) } }
+            @if subscription.state == SubscriptionState::Disabled { p.note.warn { (words.t("subscription-disabled-about")) } }
             section.panel { h2 { (words.t("subscription-streams")) } (streams(desk, subscription)) }
         }
         section.panel { h2 { (words.t("definition")) } (facts(words, subscription)) }
@@ -188,7 +147,7 @@ fn page(desk: &Desk, subscription: &Subscription, probe: Option<&Probe>) -> Http
     desk.page(&page, &content)
 }
 
-fn outcome(words: Words, probe: &Probe) -> Markup {
+fn outcome(words: Words, probe: &ProbeAnswer) -> Markup {
     let status = probe.status.map_or_else(String::new, |status| status.to_string());
     let text = match (&probe.error, probe.status) {
         (Some(error), _) => words.tv("subscription-test-failed", [("error", error.into())]),
@@ -199,18 +158,18 @@ fn outcome(words: Words, probe: &Probe) -> Markup {
     html! { p class=(class) role="status" { (text) } }
 }
 
-fn actions(desk: &Desk, subscription: &Subscription) -> Option<Markup> {
+fn actions(desk: &Desk, subscription: &SubscriptionBody) -> Option<Markup> {
     let words = desk.words;
     let here = page_path(&subscription.id);
-    let turn = match subscription.state.as_str() {
-        "paused" | "disabled" => "resume",
-        _ => "pause",
+    let turn = match subscription.state {
+        SubscriptionState::Paused | SubscriptionState::Disabled => "resume",
+        SubscriptionState::Running | SubscriptionState::Retrying => "pause",
     };
     desk.may_operate().then(|| {
         html! { div.row {
             form method="post" action=(format!("{here}/test")) { (desk.form_token()) button { (words.t("subscription-test")) } }
             a.button href=(format!("{here}/{turn}")) { (words.t(&format!("subscription-{turn}"))) }
-            @if subscription.state == "retrying" { a.button href=(format!("{here}/resume")) { (words.t("subscription-try-now")) } }
+            @if subscription.state == SubscriptionState::Retrying { a.button href=(format!("{here}/resume")) { (words.t("subscription-try-now")) } }
             a.button href=(format!("{here}/change")) { (words.t("change")) }
             a.button.danger href=(format!("{here}/delete")) { (words.t("subscription-delete")) }
         } }
@@ -223,7 +182,7 @@ fn subject_page(subject: &str) -> String {
     format!("/console/{}s/{}", links::part(kind), links::part(id))
 }
 
-fn streams(desk: &Desk, subscription: &Subscription) -> Markup {
+fn streams(desk: &Desk, subscription: &SubscriptionBody) -> Markup {
     let words = desk.words;
     if subscription.streams.is_empty() {
         return html! { div.empty { p { (words.t("subscription-streams-none")) } } };
@@ -260,13 +219,13 @@ fn streams(desk: &Desk, subscription: &Subscription) -> Markup {
     )
 }
 
-fn facts(words: Words, subscription: &Subscription) -> Markup {
+fn facts(words: Words, subscription: &SubscriptionBody) -> Markup {
     html! {
         dl.facts {
-            dt { (words.t("subscription-target")) } dd { span.id { (subscription.target()) } }
+            dt { (words.t("subscription-target")) } dd { span.id { (line(&subscription.target)) } }
             dt { (words.t("subscription-types")) } dd { span.id { (subscription.types.join(", ")) } }
             dt { (words.t("subscription-subjects")) } dd { span.id { (subscription.subjects.join(", ")) } }
-            dt { (words.t("subscription-from")) } dd { (words.t(&format!("subscription-from-{}", subscription.from))) }
+            dt { (words.t("subscription-from")) } dd { (words.t(&format!("subscription-from-{}", subscription.from.as_str()))) }
             dt { (words.t("subscription-verification-key")) } dd {
                 @match &subscription.verification_key {
                     Some(key) => span.id { (key) },
@@ -285,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_target_is_one_line() {
-        for (target, line) in [
+        for (target, text) in [
             (
                 json!({"webhook": {"url": "https://hooks.example/j"}}),
                 "https://hooks.example/j",
@@ -299,18 +258,7 @@ mod tests {
                 "NATS main: j.events",
             ),
         ] {
-            let subscription = Subscription {
-                id: "s".to_owned(),
-                target,
-                types: Vec::new(),
-                subjects: Vec::new(),
-                from: "now".to_owned(),
-                state: "running".to_owned(),
-                alarm: false,
-                verification_key: None,
-                streams: Vec::new(),
-            };
-            assert_eq!(subscription.target(), line);
+            assert_eq!(line(&serde_json::from_value(target).expect("a target")), text);
         }
     }
 

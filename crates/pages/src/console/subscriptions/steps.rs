@@ -3,11 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_api::subscription::{SubscriptionBody, SubscriptionState};
 use jackpot_kernel::http::problem::ProblemBody;
 use maud::html;
 use serde_json::{Value, json};
 
-use super::{LIST, Subscription, api, page_path, trail};
+use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change, REASON};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
@@ -58,7 +59,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .route(path, web::post().to(post));
 }
 
-async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Subscription), Failure> {
+async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, SubscriptionBody), Failure> {
     let step = Step::ALL.into_iter().find(|step| step.name() == path.1);
     let step = step.ok_or_else(|| Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"))?;
     Ok((step, desk.get(&api(&path.0)).await?))
@@ -136,13 +137,13 @@ async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), Prob
 }
 
 /// The form of a step that needs more than a reason.
-fn ask(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) -> HttpResponse {
+fn ask(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form) -> HttpResponse {
     let words = desk.words;
     let title = title(desk, step, subscription);
     let page = Page {
         section: Section::Subscriptions,
         title: &title,
-        trail: &[trail(desk), (subscription.id.clone(), page_path(&subscription.id))],
+        trail: &[trail(desk), (subscription.id.to_string(), page_path(&subscription.id))],
         side: None,
     };
     let status = if form.is_refused() {
@@ -174,15 +175,15 @@ fn ask(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) -> Htt
     desk.page_with(status, &page, &content)
 }
 
-fn title(desk: &Desk, step: Step, subscription: &Subscription) -> String {
+fn title(desk: &Desk, step: Step, subscription: &SubscriptionBody) -> String {
     let name = format!("subscription-{}-title", step.name());
     desk.words.tv(&name, [("name", (&subscription.id).into())])
 }
 
 /// The step that shows what will change.
-fn preview(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) -> HttpResponse {
+fn preview(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let state = |state: &str| words.t(&format!("subscription-state-{state}"));
+    let state = |state: SubscriptionState| words.t(&format!("subscription-state-{}", state.as_str()));
     let stream = subscription
         .streams
         .iter()
@@ -190,8 +191,12 @@ fn preview(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) ->
     let changes = match step {
         Step::Pause | Step::Resume => vec![Change {
             what: words.t("subscription-state"),
-            before: state(&subscription.state),
-            after: state(if step == Step::Pause { "paused" } else { "running" }),
+            before: state(subscription.state),
+            after: state(if step == Step::Pause {
+                SubscriptionState::Paused
+            } else {
+                SubscriptionState::Running
+            }),
         }],
         Step::Replay => vec![Change {
             what: format!("{} · {}", form.get(SUBJECT), words.t("subscription-next-n")),
@@ -204,7 +209,7 @@ fn preview(desk: &Desk, step: Step, subscription: &Subscription, form: &Form) ->
     let action = Action {
         section: Section::Subscriptions,
         title: &title(desk, step, subscription),
-        trail: &[trail(desk), (subscription.id.clone(), back.clone())],
+        trail: &[trail(desk), (subscription.id.to_string(), back.clone())],
         effects: &[words.tv(
             &format!("subscription-{}-effect", step.name()),
             [("event", form.get(EVENT).into())],
