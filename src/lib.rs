@@ -2,17 +2,18 @@
 //!
 //! # The map of the house
 //!
-//! The house is ten crates. Cargo keeps the arrows between them. The folder of a crate says its name: `crates/kernel` is
+//! The house is eleven crates. Cargo keeps the arrows between them. The folder of a crate says its name: `crates/kernel` is
 //! `jackpot_kernel`. This crate passes the rooms of the others on.
 //!
 //! | crate | what | uses |
 //! | --- | --- | --- |
-//! | `src` | the service and its command line | `crates/coupon`, `crates/core`, `crates/jackpot`, `crates/kernel`, `crates/outside`, `crates/pages`, `crates/room`, `crates/simulate` |
-//! | `crates/outside` | other systems: events go out, entries come in | `crates/core`, `crates/kernel` |
-//! | `crates/pages` | pages for browsers, which call the API in this process | `crates/core`, `crates/kernel`, `crates/ui` |
-//! | `crates/jackpot` | jackpots, which draw coupons and may require passes of rooms | `crates/core`, `crates/coupon`, `crates/kernel`, `crates/room`, `crates/ui` |
-//! | `crates/coupon` | coupons | `crates/core`, `crates/kernel` |
-//! | `crates/room` | waiting rooms | `crates/core`, `crates/kernel`, `crates/ui` |
+//! | `src` | the service and its command line | `crates/api`, `crates/coupon`, `crates/core`, `crates/jackpot`, `crates/kernel`, `crates/outside`, `crates/pages`, `crates/room`, `crates/simulate` |
+//! | `crates/outside` | other systems: events go out, entries come in | `crates/api`, `crates/core`, `crates/kernel` |
+//! | `crates/pages` | pages for browsers, which call the API in this process | `crates/api`, `crates/core`, `crates/kernel`, `crates/ui` |
+//! | `crates/jackpot` | jackpots, which draw coupons and may require passes of rooms | `crates/api`, `crates/core`, `crates/coupon`, `crates/kernel`, `crates/room`, `crates/ui` |
+//! | `crates/coupon` | coupons | `crates/api`, `crates/core`, `crates/kernel` |
+//! | `crates/room` | waiting rooms | `crates/api`, `crates/core`, `crates/kernel`, `crates/ui` |
+//! | `crates/api` | the answers of the HTTP API that something here reads | `crates/core`, `crates/kernel` |
 //! | `crates/kernel` | what every part of the service stands on | `crates/core`, `crates/ui` |
 //! | `crates/simulate` | a game that plays against the API, and checks it | `crates/core`, `crates/ui` |
 //! | `crates/ui` | what pages share | `crates/core` |
@@ -64,6 +65,7 @@
 //! | [`tls`] | `crates/kernel` | the roots of trust | everyone uses it |
 //! | `simulate` | `crates/simulate` | plays against the API from outside, and uses none of the code here but ids | |
 //! | `ui` | `crates/ui` | pure: the stylesheet, texts, numbers, times, plots, rules in words and the frame of every page | everyone uses it |
+//! | `api` | `crates/api` | the answers of the HTTP API and the documents of its PUTs, one type each: handlers write them, the console, the public page and tests read them | everyone uses it |
 //! | `core` | `crates/core` | pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts, declarations of events | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/subject/`: one file per decision, with its contract
@@ -78,8 +80,8 @@
 //! | --- | --- |
 //! | `core`, `ui` | `all` |
 //! | [`jackpot`] | `batch/drawn`, `batch/entries`, `expected/advance`, `expected/meters`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/daily`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/parts`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/sources`, `ledger/steps`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `ledger/takes`, `segment` |
-//! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
-//! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
+//! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record` |
+//! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `ticket` |
 //! | [`events`] | `address`, `cloudevent`, `subscription`, `target` |
 //! | [`intake`] | `letter`, `message`, `order` |
 //! | [`ledger`] | `audit`, `events`, `reconcile/report`, `skipped` |

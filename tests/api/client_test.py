@@ -31,7 +31,7 @@ from jackpot_client.models import (
     MeterNow,
     OddsTable,
     Payout,
-    PayoutRow,
+    Receipt,
     PlayAnswer,
     PlayBody,
     PoolPrize,
@@ -126,7 +126,7 @@ def read(client, stranger, name, entry):
         lambda: (found := list_payouts.sync(client=client, jackpot_id=name)) and len(found.items) == 4 and found,
     )
     listed = expect(page.items[-1], ListedPayout, "list_payouts")
-    payout = expect(get_receipt.sync(listed.payout_id, client=client), PayoutRow, "get_receipt")
+    payout = expect(get_receipt.sync(listed.payout_id, client=client), Receipt, "get_receipt")
     whole = expect(get_payout.sync(listed.payout_id, client=client), Payout, "get_payout").to_dict()
     assert [step["state"] for step in whole.pop("steps")] == ["paid"]
     assert whole == listed.to_dict()

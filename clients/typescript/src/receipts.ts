@@ -11,7 +11,7 @@ import type { components } from "./generated/openapi.js";
 type Schemas = components["schemas"];
 
 /** A payout whose signature was right, as it was signed. It can be stored, and verified again at any time. */
-export type Receipt = Schemas["PayoutRow"];
+export type Receipt = Schemas["Receipt"];
 export type Head = Schemas["Head"];
 export type JwkSet = Schemas["JwkSet"];
 

@@ -69,7 +69,7 @@ pub struct Coupon {
     pub id: Id,
     #[serde(flatten)]
     pub definition: Document,
-    /// Whether it issues units.
+    /// `ended`: its records were dropped one retention after its end.
     #[schema(example = "open")]
     pub status: Status,
     /// The emergency stop while it lasts, else null.
@@ -202,6 +202,8 @@ pub enum LineAnswer {
     Issue(Box<IssueBody>),
     /// Nothing was done for this line.
     Refused {
+        /// Of a line that got an answer as that of one request. `refused`: this line only; the next lines go on. `stopped`:
+        /// this line and all lines after it were not read, or their results are unknown. Send the list again.
         #[schema(example = "refused")]
         result: LineResult,
         /// Code of the problem.

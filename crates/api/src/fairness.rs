@@ -72,7 +72,8 @@ pub struct CycleBody {
     pub deadline_at: Option<String>,
     /// RFC 3339; null while open.
     pub ended_at: Option<String>,
-    /// Null while open.
+    /// `take`: by the odds. `close`: its jackpot closed. `restart`: a resume, a rotation, a restore, another secret or a
+    /// transfer. Null while open.
     pub ended_by: Option<EndedBy>,
     /// The seed in hexadecimal, once the end of the cycle is in the ledger; null before.
     pub seed: Option<String>,

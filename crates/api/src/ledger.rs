@@ -260,3 +260,31 @@ impl From<&Part> for TransferPart {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_no_formula_of_a_spreadsheet() {
+        let adjustment = Adjustment {
+            jackpot_id: "spring".to_owned(),
+            adjustment_id: "a1".to_owned(),
+            tier: "grand".to_owned(),
+            meter: Some("pool".to_owned()),
+            from: None,
+            to: None,
+            amount: 500,
+            reason: "=HYPERLINK(0)".to_owned(),
+            state: AdjustmentState::Done,
+            at: "2026-11-21T06:00:00.000Z".to_owned(),
+            who: None,
+            owner: None,
+            decided_by: None,
+            decided_at: None,
+        };
+        let cells = adjustment.cells();
+        assert_eq!(cells.len(), Adjustment::HEADER.len());
+        assert!(cells.contains(&"'=HYPERLINK(0)".to_owned()), "{cells:?}");
+    }
+}

@@ -106,6 +106,8 @@ pub struct Room {
 pub struct RoomStatus {
     #[schema(value_type = String, example = "lobby")]
     pub room_id: Id,
+    /// `collecting`: it opens later, in a random order. `holding`: nobody is admitted until all passes from before a loss
+    /// of Redis have expired.
     #[schema(example = "open")]
     pub status: RoomPhase,
     /// The emergency stop while it lasts, else null.

@@ -91,6 +91,7 @@ pub struct SubscriptionBody {
     #[schema(example = json!(["jackpot:spring"]))]
     pub subjects: Vec<String>,
     pub from: Begin,
+    /// `retrying`: at least one subject waits for another try. `disabled`: the target answered 410.
     #[schema(example = "running")]
     pub state: SubscriptionState,
     /// Whether an event has failed for 24 hours.

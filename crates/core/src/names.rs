@@ -28,7 +28,7 @@ macro_rules! names {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident $(as $type:literal)? {
-            $( $(#[$about:meta])* $variant:ident = $text:literal ),+ $(,)?
+            $( $(#[$about:meta])* $variant:ident = $text:tt ),+ $(,)?
         }
     ) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -98,4 +98,26 @@ pub const fn pattern(names: &[&str]) -> &'static str {
         name += 1;
     }
     "%l+"
+}
+
+#[cfg(test)]
+mod tests {
+    use utoipa::PartialSchema;
+
+    crate::names! {
+        /// How full a glass is.
+        #[derive(utoipa::ToSchema)]
+        enum Glass {
+            /// To the brim.
+            Full = "full",
+            /// Not quite.
+            HalfFull = "half-full",
+        }
+    }
+
+    #[test]
+    fn a_description_has_the_names() {
+        let schema = serde_json::to_value(Glass::schema()).expect("plain data is JSON");
+        assert_eq!(schema["enum"], serde_json::json!(Glass::NAMES));
+    }
 }

@@ -41,37 +41,37 @@ pub struct UnsignedReceipt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
-    /// Id of the payout.
+    /// Made by the service.
     #[schema(example = "4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5")]
     pub payout_id: String,
-    /// Who paid.
+    /// Which jackpot paid.
     #[schema(value_type = String, example = "spring")]
     pub jackpot_id: Id,
-    /// The entry that won.
+    /// For which entry.
     #[schema(example = "round-8812-p7")]
     pub entry_id: String,
-    /// Who got it.
+    /// To whom.
     #[schema(value_type = String, example = "p7")]
     pub player_id: PersonId,
-    /// Out of which pool.
+    /// Out of which tier.
     #[schema(value_type = String, example = "grand")]
     pub tier: Id,
-    /// How much.
+    /// Minor units.
     #[schema(value_type = u64, example = 18_811)]
     pub amount: Minor,
-    /// Of what.
+    /// ISO 4217, or a game's own.
     #[schema(value_type = String, example = "KRW")]
     pub currency: Currency,
-    /// The how manieth payout of this jackpot, from 1.
+    /// Number of the paid claim within the jackpot, from 1.
     #[schema(example = 4)]
     pub claim_order: u64,
-    /// The pool in front of the claim.
+    /// What the pool held before, minor units.
     #[schema(value_type = u64, example = 18_811)]
     pub pool_before: Minor,
-    /// The pool after it, before reseeding.
+    /// What it held after, before it was seeded again.
     #[schema(value_type = u64, example = 0)]
     pub pool_after: Minor,
-    /// When, RFC 3339.
+    /// RFC 3339.
     #[schema(example = "2026-11-21T06:45:03.125Z")]
     pub paid_at: String,
     /// The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
@@ -80,7 +80,7 @@ pub struct Receipt {
     /// Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
     #[schema(example = "jackpot:spring:9f1c0a44d2b7e633:8812:0")]
     pub event_id: String,
-    /// Which key of `/v1/keys` signed.
+    /// The key that signed it: `/v1/keys`.
     #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
     pub key_id: String,
     /// Ed25519 over the RFC 8785 form of the receipt without this member; base64url.

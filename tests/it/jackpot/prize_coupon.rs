@@ -10,8 +10,8 @@ use jackpot::jackpot::play::{By, Play, Played};
 use jackpot::store::keys::CouponKeys;
 use jackpot::subject::Wanted;
 use jackpot_api::coupon::Status as CouponStatus;
-use jackpot_core::ids::Id;
-use jackpot_core::jackpot::record::{CouponUnit, State};
+use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::record::{CouponUnit, Sent, State};
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
@@ -121,6 +121,28 @@ async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
     }
     assert_eq!(fixture.dump().await, before);
     assert_eq!(issued(&fixture).await, 2);
+    fixture.assert_rebuilds().await;
+}
+
+/// Alone or in a batch, each entry is drawn again by its own seed.
+#[tokio::test]
+async fn winners_of_a_batch_whose_coupon_is_gone_draw_money() {
+    let fixture = fixture().await;
+    let money = rank(1, &json!({"fixed": {"tier": "grand", "amount": 1}}));
+    let odds = json!({"total": 2, "ranks": [money, coffee_rank(&fixture)]});
+    fixture.define(&json!({"max_redraws": 100, "odds": odds})).await;
+    fixture.fund("f", 100).await;
+    define_coffee(&fixture, 0).await;
+    let seeded = |n: usize| Sent {
+        client_seed: ClientSeed::parse(&format!("seed-{n}")).ok(),
+        ..sent("p", 1)
+    };
+    let entries = batch("b", &(0..10).map(seeded).collect::<Vec<_>>());
+    let played = play(&fixture, u64::MAX).enter_batch(&fixture.id, &entries, "").await;
+    let winners = played.expect("taken").winners;
+    let drawn_again = winners.iter().filter(|winner| !winner.record.refusals().is_empty());
+    assert!(drawn_again.count() > 0 && winners.len() == 10, "{winners:?}");
+    assert!(winners.iter().all(|winner| winner.record.state.is_won()), "{winners:?}");
     fixture.assert_rebuilds().await;
 }
 

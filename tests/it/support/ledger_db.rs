@@ -75,6 +75,10 @@ impl LedgerDb {
         }
     }
 
+    pub fn is_postgres(&self) -> bool {
+        self.server.is_some()
+    }
+
     /// Settings of a service on it.
     pub fn settings(&self) -> Ledger {
         settings(self.server.as_ref().map_or("", |server| server.url()))

@@ -1997,7 +1997,7 @@ export interface components {
              */
             type: string;
         };
-        /** @description One draw. */
+        /** @description One draw of an entry. */
         AttemptBody: {
             /**
              * Format: int64
@@ -2009,14 +2009,13 @@ export interface components {
              * @description 0 for nothing.
              */
             rank: number;
-            /**
-             * AttemptBody result value
-             * @description paid, issued, none, retry, out-of-stock, already-issued or not-open
-             * @example paid
-             * @enum {string}
-             */
-            result: "paid" | "issued" | "none" | "retry" | "out-of-stock" | "already-issued" | "not-open";
+            result: components["schemas"]["AttemptResult"];
         };
+        /**
+         * @description What came of a draw.
+         * @enum {string}
+         */
+        AttemptResult: "paid" | "issued" | "none" | "retry" | "out-of-stock" | "already-issued" | "not-open";
         /** @description One action of an operator. */
         AuditRow: {
             /**
@@ -2164,9 +2163,8 @@ export interface components {
             /** @example r-1 */
             request_id?: string;
             /**
-             * BulkLine result value
-             * @description issued, voided, already-issued, out-of-stock, not-open, coupon-closed, queued or dead
-             * @example issued
+             * @description Of a line that got an answer as that of one request. `refused`: this line only; the next lines go on. `stopped`:
+             *     this line and all lines after it were not read, or their results are unknown. Send the list again.
              * @enum {string}
              */
             result?: "issued" | "voided" | "already-issued" | "out-of-stock" | "not-open" | "coupon-closed" | "queued" | "dead" | "refused" | "stopped";
@@ -2309,13 +2307,8 @@ export interface components {
              * @example 2026-12-01T00:00:00.000Z
              */
             starts_at?: string | null;
-            /**
-             * Coupon status value
-             * @description open, paused, closed, suspended, or ended: its records were dropped one retention after its end
-             * @example open
-             * @enum {string}
-             */
-            status: "open" | "paused" | "closed" | "suspended" | "ended";
+            /** @description `ended`: its records were dropped one retention after its end. */
+            status: components["schemas"]["CouponStatus"];
             /**
              * Format: int64
              * @description Most units outstanding at once, 0 to 2^53-1. It cannot go below the number of outstanding units.
@@ -2395,12 +2388,6 @@ export interface components {
              */
             stock: number;
         };
-        /** @description A page of coupons. */
-        CouponPage: {
-            items: components["schemas"]["Coupon"][];
-            /** @description Send it as `cursor` for the next page; null at the end. */
-            next_cursor?: string | null;
-        };
         /** @description A unit of a coupon. */
         CouponPrize: {
             /**
@@ -2453,6 +2440,11 @@ export interface components {
             /** @description Why the next event can't be applied; null while it can. */
             stopped?: string | null;
         };
+        /**
+         * @description Whether a coupon issues units.
+         * @enum {string}
+         */
+        CouponStatus: "open" | "paused" | "closed" | "suspended" | "ended";
         /** @description A cycle of a tier: from one take of all to the next, under a seed of its own. */
         CycleBody: {
             /**
@@ -2481,11 +2473,7 @@ export interface components {
              * @description RFC 3339; null while open.
              */
             ended_at?: string | null;
-            /**
-             * @description `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a resume, a rotation, a restore, another
-             *     secret or a transfer); null while open.
-             */
-            ended_by?: string | null;
+            ended_by?: components["schemas"]["EndedBy"] | null;
             /**
              * Format: date-time
              * @description RFC 3339: the trigger is after this second; null without a time.
@@ -2682,12 +2670,6 @@ export interface components {
              */
             user_id?: string | null;
         };
-        /** @description A page of dead letters. */
-        DeadPage: {
-            items: components["schemas"]["DeadBody"][];
-            /** @description Send it as `cursor` for the next page; null at the end. */
-            next_cursor?: string | null;
-        };
         /** @description A version of a definition in its public form. */
         DefinitionOfVersion: {
             contribution: components["schemas"]["Contribution"];
@@ -2742,13 +2724,8 @@ export interface components {
         Draw: {
             /** @description Empty for an entry that hit a pool by its rule. */
             attempts: components["schemas"]["AttemptBody"][];
-            /**
-             * Draw by value
-             * @description service, or external: the game of its source drew, and no seed of the service explains its ranks.
-             * @example service
-             * @enum {string}
-             */
-            by: "service" | "external";
+            /** @description `external`: the game of its source drew, and no seed of the service explains its ranks. */
+            by: components["schemas"]["DrawnBy"];
             commitment: string;
             /**
              * Format: int64
@@ -2807,6 +2784,11 @@ export interface components {
              */
             unreached: number;
         };
+        /**
+         * @description What ended a cycle.
+         * @enum {string}
+         */
+        EndedBy: "must-hit" | "take" | "restart" | "close";
         /** @description An entry with its outcome. */
         Entry: {
             contributions: components["schemas"]["ContributionBody"][];
@@ -2852,69 +2834,6 @@ export interface components {
              */
             stake: number;
         };
-        /** @description A unit of a coupon that an entry won. */
-        EntryCoupon: {
-            /**
-             * @description As it was given to the player; null for a `read` key made without `--codes`.
-             * @example 7Q2M9K-4TZX0B-C8WRH5
-             */
-            code?: string | null;
-            /**
-             * @description Of which coupon.
-             * @example coffee
-             */
-            coupon_id: string;
-            /**
-             * @description Of the issue; made by the service.
-             * @example draw:spring:round-8812-p7
-             */
-            request_id: string;
-            /**
-             * Format: int64
-             * @description Number of the issue within the coupon, from 1.
-             * @example 17
-             */
-            sequence: number;
-        };
-        /** @description What the entry won. With prize `none` all else is null. */
-        EntryOutcome: {
-            /**
-             * Format: int64
-             * @description Minor units.
-             * @example 18811
-             */
-            amount?: number | null;
-            /**
-             * Format: int64
-             * @description Number of the paid claim within the jackpot, from 1.
-             * @example 4
-             */
-            claim_order?: number | null;
-            coupon?: components["schemas"]["EntryCoupon"] | null;
-            /**
-             * @description Of its receipt.
-             * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
-             */
-            payout_id?: string | null;
-            /**
-             * EntryOutcome prize value
-             * @description pool, fixed, coupon, must-hit or none
-             * @example pool
-             * @enum {string}
-             */
-            prize: "pool" | "fixed" | "coupon" | "none";
-            /**
-             * Format: int64
-             * @description 0 for nothing and for a must-hit.
-             * @example 1
-             */
-            rank: number;
-            /**
-             * @description It was paid out of.
-             * @example grand
-             */
-            tier?: string | null;
-        };
         /** @description An entry. */
         EntryRow: {
             /** @description The player's own part of the draw. */
@@ -2952,7 +2871,7 @@ export interface components {
              * @example spring
              */
             jackpot_id: string;
-            outcome?: components["schemas"]["EntryOutcome"] | null;
+            outcome?: components["schemas"]["Outcome"] | null;
             /**
              * @description Of whom.
              * @example p7
@@ -3139,6 +3058,11 @@ export interface components {
              */
             pool: number;
         };
+        /**
+         * @description What was due when an entry hit.
+         * @enum {string}
+         */
+        HitBy: "amount" | "time";
         /** @description A request and its result. A field that its result does not use is left out. */
         IssueBody: {
             /**
@@ -3181,13 +3105,7 @@ export interface components {
             redeemed?: components["schemas"]["Redeemed"] | null;
             /** @example r-1 */
             request_id: string;
-            /**
-             * IssueBody result value
-             * @description issued, voided, already-issued, out-of-stock, not-open, coupon-closed, queued or dead
-             * @example issued
-             * @enum {string}
-             */
-            result: "issued" | "voided" | "already-issued" | "out-of-stock" | "not-open" | "coupon-closed" | "queued" | "dead";
+            result: components["schemas"]["RequestState"];
             /**
              * Format: int64
              * @description Number of the unit within the coupon, from 1; never used twice.
@@ -3301,13 +3219,8 @@ export interface components {
             sources: {
                 [key: string]: components["schemas"]["Source"];
             };
-            /**
-             * Jackpot status value
-             * @description open, paused, suspended or closed
-             * @example open
-             * @enum {string}
-             */
-            status: "open" | "paused" | "suspended" | "closed";
+            /** @description Whether it takes entries. */
+            status: components["schemas"]["JackpotStatus"];
             stopped?: components["schemas"]["Stopped"] | null;
             tiers: components["schemas"]["Tier"][];
             /**
@@ -3437,12 +3350,11 @@ export interface components {
              */
             winners: components["schemas"]["Winners"];
         };
-        /** @description A page of jackpots. */
-        JackpotPage: {
-            items: components["schemas"]["Jackpot"][];
-            /** @description Send it as `cursor` for the next page; null at the end. */
-            next_cursor?: string | null;
-        };
+        /**
+         * @description Whether a jackpot takes entries.
+         * @enum {string}
+         */
+        JackpotStatus: "open" | "paused" | "suspended" | "closed";
         /** @description A token that opens the waiting page. */
         JoinToken: {
             /**
@@ -3564,7 +3476,7 @@ export interface components {
              */
             claim_order: number;
             /**
-             * @description ISO 4217.
+             * @description ISO 4217, or a game's own.
              * @example KRW
              */
             currency: string;
@@ -3575,7 +3487,7 @@ export interface components {
             entry_id: string;
             /**
              * @description Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
-             * @example jackpot:spring:9f1c0a44d2b7e633:8820:0
+             * @example jackpot:spring:9f1c0a44d2b7e633:8812:0
              */
             event_id: string;
             /**
@@ -3588,17 +3500,20 @@ export interface components {
              * @example spring
              */
             jackpot_id: string;
-            /** @description The key that signed it: `/v1/keys`. */
+            /**
+             * @description The key that signed it: `/v1/keys`.
+             * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+             */
             key_id: string;
             /**
              * Format: date-time
              * @description RFC 3339.
-             * @example 2026-11-21T06:00:00.123Z
+             * @example 2026-11-21T06:45:03.125Z
              */
             paid_at: string;
             /**
              * @description Made by the service.
-             * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+             * @example 4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5
              */
             payout_id: string;
             /**
@@ -3619,7 +3534,7 @@ export interface components {
              */
             pool_before: number;
             settlement?: components["schemas"]["SettlementBody"] | null;
-            /** @description base64url Ed25519 over the RFC 8785 form of this object without `signature`. */
+            /** @description Ed25519 over the RFC 8785 form of the receipt without this member; base64url. */
             signature: string;
             /**
              * @description The source of the entry; null if it named none.
@@ -3742,13 +3657,8 @@ export interface components {
             /** @example spring */
             jackpot_id: string;
             meters: components["schemas"]["TierPool"][];
-            /**
-             * MeterNow status value
-             * @description open, paused, suspended or closed
-             * @example open
-             * @enum {string}
-             */
-            status: "open" | "paused" | "suspended" | "closed";
+            /** @description Whether it takes entries. */
+            status: components["schemas"]["JackpotStatus"];
             stopped?: components["schemas"]["Stopped"] | null;
         };
         /** @description A problem with what was compared. */
@@ -3778,11 +3688,7 @@ export interface components {
         };
         /** @description A hit by the rule of a tier. */
         MustHit: {
-            /**
-             * @description `amount` or `time`.
-             * @example amount
-             */
-            by: string;
+            by: components["schemas"]["HitBy"];
             /**
              * Format: int64
              * @description The cycle that it ended.
@@ -3862,7 +3768,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description The prize of the entry. With rank 0 and prize `none`, all other fields are null. */
+        /** @description What the entry won. With prize `none`, all other fields are null. */
         Outcome: {
             /**
              * Format: int64
@@ -3879,15 +3785,10 @@ export interface components {
             coupon?: components["schemas"]["CouponBody"] | null;
             /** @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358 */
             payout_id?: string | null;
-            /**
-             * Outcome prize value
-             * @description pool, fixed, coupon or none
-             * @example pool
-             * @enum {string}
-             */
-            prize: "pool" | "fixed" | "coupon" | "none";
+            prize: components["schemas"]["PrizeName"];
             /**
              * Format: int64
+             * @description 0 for nothing and for a must-hit.
              * @example 1
              */
             rank: number;
@@ -3913,6 +3814,24 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page of a list. */
+        PageBody_Coupon: {
+            items: components["schemas"]["Coupon"][];
+            /**
+             * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+             *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+             */
+            next_cursor?: string | null;
+        };
+        /** @description A page of a list. */
+        PageBody_DeadBody: {
+            items: components["schemas"]["DeadBody"][];
+            /**
+             * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+             *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+             */
+            next_cursor?: string | null;
+        };
+        /** @description A page of a list. */
         PageBody_EntryRow: {
             items: components["schemas"]["EntryRow"][];
             /**
@@ -3931,6 +3850,15 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page of a list. */
+        PageBody_Jackpot: {
+            items: components["schemas"]["Jackpot"][];
+            /**
+             * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+             *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+             */
+            next_cursor?: string | null;
+        };
+        /** @description A page of a list. */
         PageBody_ListedPayout: {
             items: components["schemas"]["ListedPayout"][];
             /**
@@ -3942,6 +3870,15 @@ export interface components {
         /** @description A page of a list. */
         PageBody_PostingRow: {
             items: components["schemas"]["PostingRow"][];
+            /**
+             * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+             *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+             */
+            next_cursor?: string | null;
+        };
+        /** @description A page of a list. */
+        PageBody_Room: {
+            items: components["schemas"]["Room"][];
             /**
              * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
              *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
@@ -3990,7 +3927,7 @@ export interface components {
              */
             claim_order: number;
             /**
-             * @description ISO 4217.
+             * @description ISO 4217, or a game's own.
              * @example KRW
              */
             currency: string;
@@ -4001,7 +3938,7 @@ export interface components {
             entry_id: string;
             /**
              * @description Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
-             * @example jackpot:spring:9f1c0a44d2b7e633:8820:0
+             * @example jackpot:spring:9f1c0a44d2b7e633:8812:0
              */
             event_id: string;
             /**
@@ -4014,17 +3951,20 @@ export interface components {
              * @example spring
              */
             jackpot_id: string;
-            /** @description The key that signed it: `/v1/keys`. */
+            /**
+             * @description The key that signed it: `/v1/keys`.
+             * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+             */
             key_id: string;
             /**
              * Format: date-time
              * @description RFC 3339.
-             * @example 2026-11-21T06:00:00.123Z
+             * @example 2026-11-21T06:45:03.125Z
              */
             paid_at: string;
             /**
              * @description Made by the service.
-             * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+             * @example 4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5
              */
             payout_id: string;
             /**
@@ -4045,7 +3985,7 @@ export interface components {
              */
             pool_before: number;
             settlement?: components["schemas"]["SettlementBody"] | null;
-            /** @description base64url Ed25519 over the RFC 8785 form of this object without `signature`. */
+            /** @description Ed25519 over the RFC 8785 form of the receipt without this member; base64url. */
             signature: string;
             /**
              * @description The source of the entry; null if it named none.
@@ -4062,83 +4002,6 @@ export interface components {
              */
             tier: string;
             void_receipt?: components["schemas"]["VoidReceipt"] | null;
-        };
-        /** @description The receipt of a payout. */
-        PayoutRow: {
-            /**
-             * Format: int64
-             * @description Minor units.
-             * @example 18811
-             */
-            amount: number;
-            /**
-             * Format: int64
-             * @description Number of the paid claim within the jackpot, from 1.
-             * @example 4
-             */
-            claim_order: number;
-            /**
-             * @description ISO 4217.
-             * @example KRW
-             */
-            currency: string;
-            /**
-             * @description For which entry.
-             * @example round-8812-p7
-             */
-            entry_id: string;
-            /**
-             * @description Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
-             * @example jackpot:spring:9f1c0a44d2b7e633:8820:0
-             */
-            event_id: string;
-            /**
-             * @description The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
-             * @example 9f1c0a44d2b7e633
-             */
-            history: string;
-            /**
-             * @description Which jackpot paid.
-             * @example spring
-             */
-            jackpot_id: string;
-            /** @description The key that signed it: `/v1/keys`. */
-            key_id: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339.
-             * @example 2026-11-21T06:00:00.123Z
-             */
-            paid_at: string;
-            /**
-             * @description Made by the service.
-             * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
-             */
-            payout_id: string;
-            /**
-             * @description To whom.
-             * @example p7
-             */
-            player_id: string;
-            /**
-             * Format: int64
-             * @description What it held after, before it was seeded again.
-             * @example 0
-             */
-            pool_after: number;
-            /**
-             * Format: int64
-             * @description What the pool held before, minor units.
-             * @example 18811
-             */
-            pool_before: number;
-            /** @description base64url Ed25519 over the RFC 8785 form of this object without `signature`. */
-            signature: string;
-            /**
-             * @description Out of which tier.
-             * @example grand
-             */
-            tier: string;
         };
         /**
          * @description Where a payout is.
@@ -4415,6 +4278,11 @@ export interface components {
             /** @description A unit of a coupon. */
             coupon: components["schemas"]["CouponPrize"];
         };
+        /**
+         * @description What kind of prize an entry won.
+         * @enum {string}
+         */
+        PrizeName: "pool" | "fixed" | "coupon" | "must-hit" | "none";
         /** @description What the target answered to a test event. */
         ProbeAnswer: {
             /** @description Whether a webhook answered 2xx, or the broker acknowledged it. */
@@ -4507,6 +4375,86 @@ export interface components {
              */
             reason: string;
         };
+        /** @description A payout, signed: who got how much of what, in which order. Amounts are in minor units. */
+        Receipt: {
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 18811
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Number of the paid claim within the jackpot, from 1.
+             * @example 4
+             */
+            claim_order: number;
+            /**
+             * @description ISO 4217, or a game's own.
+             * @example KRW
+             */
+            currency: string;
+            /**
+             * @description For which entry.
+             * @example round-8812-p7
+             */
+            entry_id: string;
+            /**
+             * @description Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
+             * @example jackpot:spring:9f1c0a44d2b7e633:8812:0
+             */
+            event_id: string;
+            /**
+             * @description The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
+             * @example 9f1c0a44d2b7e633
+             */
+            history: string;
+            /**
+             * @description Which jackpot paid.
+             * @example spring
+             */
+            jackpot_id: string;
+            /**
+             * @description The key that signed it: `/v1/keys`.
+             * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+             */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             * @example 2026-11-21T06:45:03.125Z
+             */
+            paid_at: string;
+            /**
+             * @description Made by the service.
+             * @example 4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5
+             */
+            payout_id: string;
+            /**
+             * @description To whom.
+             * @example p7
+             */
+            player_id: string;
+            /**
+             * Format: int64
+             * @description What it held after, before it was seeded again.
+             * @example 0
+             */
+            pool_after: number;
+            /**
+             * Format: int64
+             * @description What the pool held before, minor units.
+             * @example 18811
+             */
+            pool_before: number;
+            /** @description Ed25519 over the RFC 8785 form of the receipt without this member; base64url. */
+            signature: string;
+            /**
+             * @description Out of which tier.
+             * @example grand
+             */
+            tier: string;
+        };
         /** @description The last reconciliation of a jackpot. */
         Reconciliation: {
             /**
@@ -4597,6 +4545,11 @@ export interface components {
              */
             rooms: number;
         };
+        /**
+         * @description Why an instance refuses a subject without an operator's request.
+         * @enum {string}
+         */
+        RefusedReason: "lost" | "ledger-stopped" | "suspended" | "backlog";
         /** @description One that this instance refuses. */
         RefusedSubject: {
             /** @description What to know about it. */
@@ -4614,13 +4567,10 @@ export interface components {
              */
             kind: "jackpot" | "coupon" | "room";
             /**
-             * RefusedSubject reason value
              * @description `lost`: Redis has less of it than the ledger, or than this instance has seen. `ledger-stopped`: its next event can't
              *     be applied. `suspended`: Redis and the ledger do not agree. `backlog`: too many of its events wait for the ledger.
-             * @example lost
-             * @enum {string}
              */
-            reason: "lost" | "ledger-stopped" | "suspended" | "backlog";
+            reason: components["schemas"]["RefusedReason"];
         };
         /** @description Where to deliver again from. */
         ReplayBody: {
@@ -4636,6 +4586,11 @@ export interface components {
              */
             subject: string;
         };
+        /**
+         * @description What came of a request.
+         * @enum {string}
+         */
+        RequestState: "issued" | "voided" | "already-issued" | "out-of-stock" | "not-open" | "coupon-closed" | "queued" | "dead";
         /** @description What a reversal gave back. */
         Reversal: {
             /** @example round-8812-p7 */
@@ -4798,13 +4753,8 @@ export interface components {
              * @example 300
              */
             session_s: number;
-            /**
-             * Room status value
-             * @description open or suspended
-             * @example open
-             * @enum {string}
-             */
-            status: "open" | "suspended";
+            /** @description Whether it takes visitors. */
+            status: components["schemas"]["RoomState"];
             stopped?: components["schemas"]["Stopped"] | null;
             /**
              * Format: int64
@@ -4880,12 +4830,11 @@ export interface components {
              */
             waiting_timeout_s: number;
         };
-        /** @description A page of rooms. */
-        RoomPage: {
-            items: components["schemas"]["Room"][];
-            /** @description Send it as `cursor` for the next page; null at the end. */
-            next_cursor?: string | null;
-        };
+        /**
+         * @description Whether a room admits visitors now.
+         * @enum {string}
+         */
+        RoomPhase: "open" | "collecting" | "holding" | "suspended";
         /** @description The last reconciliation of a room. */
         RoomReconciliation: {
             /**
@@ -4922,6 +4871,11 @@ export interface components {
             /** @description Why the next event can't be applied; null while it can. */
             stopped?: string | null;
         };
+        /**
+         * @description Whether a room takes visitors.
+         * @enum {string}
+         */
+        RoomState: "open" | "suspended";
         /** @description The public state of a room. */
         RoomStatus: {
             /**
@@ -4971,13 +4925,10 @@ export interface components {
             /** @description SHA-256 of the list of their tickets, each with a line feed, in join order. */
             sha256?: string | null;
             /**
-             * RoomStatus status value
-             * @description open; collecting: it opens later, in a random order; holding: nobody is admitted until all passes from before a
-             *     loss of Redis have expired; suspended
-             * @example open
-             * @enum {string}
+             * @description `collecting`: it opens later, in a random order. `holding`: nobody is admitted until all passes from before a loss
+             *     of Redis have expired.
              */
-            status: "open" | "collecting" | "holding" | "suspended";
+            status: components["schemas"]["RoomPhase"];
             stopped?: components["schemas"]["Stopped"] | null;
             /**
              * Format: int64
@@ -5228,14 +5179,8 @@ export interface components {
             from: components["schemas"]["Begin"];
             /** @example accounting */
             id: string;
-            /**
-             * Subscription state value
-             * @description `running`, `retrying` (at least one subject waits for another try), `paused`, or `disabled` (the target answered
-             *     410)
-             * @example running
-             * @enum {string}
-             */
-            state: "running" | "retrying" | "paused" | "disabled";
+            /** @description `retrying`: at least one subject waits for another try. `disabled`: the target answered 410. */
+            state: components["schemas"]["SubscriptionState"];
             /** @description Its subjects that the ledger has: at most 1,000, those that fail first. */
             streams: components["schemas"]["StreamBody"][];
             /**
@@ -5282,6 +5227,11 @@ export interface components {
         SubscriptionList: {
             items: components["schemas"]["Subscription"][];
         };
+        /**
+         * @description Whether a subscription delivers.
+         * @enum {string}
+         */
+        SubscriptionState: "running" | "retrying" | "paused" | "disabled";
         /** @description The part of a pool that a prize takes. */
         Take: "all" | {
             /**
@@ -6295,7 +6245,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CouponPage"];
+                    "application/json": components["schemas"]["PageBody_Coupon"];
                 };
             };
             /** @description `malformed-request` */
@@ -7108,7 +7058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeadPage"];
+                    "application/json": components["schemas"]["PageBody_DeadBody"];
                 };
             };
             /** @description `malformed-request` */
@@ -9427,7 +9377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JackpotPage"];
+                    "application/json": components["schemas"]["PageBody_Jackpot"];
                 };
             };
             /** @description `malformed-request` */
@@ -15212,7 +15162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PayoutRow"];
+                    "application/json": components["schemas"]["Receipt"];
                 };
             };
             /** @description `malformed-request` */
@@ -16118,7 +16068,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RoomPage"];
+                    "application/json": components["schemas"]["PageBody_Room"];
                 };
             };
             /** @description `malformed-request` */

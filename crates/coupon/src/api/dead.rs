@@ -14,12 +14,11 @@ use crate::record::{Record, State};
 use crate::scripts::DeadLetter;
 use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::page::{Limit, page_size};
+use jackpot_kernel::http::page::{Limit, PageBody, page_size};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::PathOf;
 use jackpot_kernel::http::query::QueryOf;
 use jackpot_kernel::http::request_id::RequestId;
-use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::telemetry::request;
 
 fn dead_body(letter: DeadLetter) -> DeadBody {

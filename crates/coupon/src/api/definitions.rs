@@ -15,11 +15,10 @@ use jackpot_kernel::http::auth::{self, operator};
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
-use jackpot_kernel::http::page::{PageQuery, page_of};
+use jackpot_kernel::http::page::{PageBody, PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::http::request_id::RequestId;
-use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 use jackpot_kernel::subject::kinds::COUPON;
 

@@ -11,11 +11,12 @@ use super::issues::{IssueFilters, issues, knows_coupon};
 use crate::ledger::compared::CouponReconciliation;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::code::Code;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging};
+use jackpot_kernel::ledger::api::page::{Limit, Paging};
 use jackpot_kernel::ledger::queries::LedgerError;
 use jackpot_kernel::subject::kinds::COUPON;
 

@@ -122,6 +122,8 @@ pub struct RefusedSubject {
     /// Which.
     #[schema(value_type = String, examples("spring"))]
     pub id: Id,
+    /// `lost`: Redis has less of it than the ledger, or than this instance has seen. `ledger-stopped`: its next event can't
+    /// be applied. `suspended`: Redis and the ledger do not agree. `backlog`: too many of its events wait for the ledger.
     #[schema(examples("lost"))]
     pub reason: Reason,
     /// What to know about it.

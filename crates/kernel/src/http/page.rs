@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jackpot_core::ids::Id;
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::problem::Problem;
 use crate::subject::{MaybeScript, Registry, ScriptError, Subject};
@@ -28,6 +28,15 @@ pub struct PageQuery {
     /// `next_cursor` of the previous page.
     #[param(value_type = Option<String>)]
     pub cursor: Option<Id>,
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct PageBody<T> {
+    pub items: Vec<T>,
+    /// Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+    /// `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+    pub next_cursor: Option<String>,
 }
 
 /// Number of rows, 1 to 1,000.

@@ -13,7 +13,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{Filter, Listing, wide};
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 
 /// Values of one action that its row shows; the whole is behind a button.

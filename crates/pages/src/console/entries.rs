@@ -15,7 +15,7 @@ use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::{Filter, Listing, wide};
 use jackpot_api::jackpot::Jackpot;
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config

@@ -17,7 +17,7 @@ use super::form::{Field, Form, Kind};
 use super::links;
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::code::Code;
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::random;
 
 pub fn routes(config: &mut ServiceConfig) {

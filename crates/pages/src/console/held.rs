@@ -15,7 +15,7 @@ use super::form::Form;
 use super::links;
 use super::list::wide;
 use jackpot_api::jackpot::Jackpot;
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 
 const STEP: &str = "/console/jackpots/{id}/held/{kind}/{move_id}/{step}";
 

@@ -21,8 +21,8 @@ use super::failure::Failure;
 use super::list::{status, wide};
 use super::{action, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody};
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::ProblemBody;
-use jackpot_kernel::ledger::api::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/jackpots/{id}", jackpot_kernel::http::get().to(show));

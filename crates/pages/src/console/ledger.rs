@@ -16,7 +16,7 @@ use super::links;
 use super::list::{Filter, Listing, wide};
 use super::signature::Signed;
 use jackpot_api::jackpot::Jackpot;
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::kinds::JACKPOT;
 
 pub fn routes(config: &mut ServiceConfig) {

@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 
 /// Rows of a page.

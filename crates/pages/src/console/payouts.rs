@@ -16,7 +16,7 @@ use super::form::Kind;
 use super::list::{Filter, Listing, wide};
 use super::signature::Signed;
 use super::{links, settle};
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::{next_page, status, wide};
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 
 /// Rows of a page.
 const ROWS: &str = "50";

@@ -13,8 +13,8 @@ use super::desk::Desk;
 use super::waiting::{self, Waiting};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::health::{ReadyTold, RefusedSubject};
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::{FieldError, ProblemBody};
-use jackpot_kernel::ledger::api::page::PageBody;
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 
 /// Largest age of what a page shows.

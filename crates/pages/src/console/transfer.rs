@@ -17,7 +17,7 @@ use super::form::{Field, Form, Kind};
 use super::list::{Listing, wide};
 use super::{jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.

@@ -8,8 +8,8 @@ use jackpot_api::jackpot::Jackpot;
 use jackpot_api::payout::ListedPayout;
 use jackpot_api::subscription::{SubscriptionBody, SubscriptionList, SubscriptionState};
 use jackpot_core::jackpot::settlement::PayoutState;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::ProblemBody;
-use jackpot_kernel::ledger::api::page::PageBody;
 
 /// Most rows of a kind that are counted.
 const MOST: &str = "1000";
@@ -89,12 +89,12 @@ pub async fn read(desk: &Desk) -> Result<Waiting, ProblemBody> {
     all.dead_letters = dead.map(|coupon| (coupon.id.to_string(), coupon.dead)).collect();
     if !desk.is_bound() {
         let list: SubscriptionList = desk.ask("/v1/subscriptions").await?;
-        all.subscriptions = list.items.into_iter().filter_map(late).collect();
+        all.subscriptions = list.items.iter().filter_map(late).collect();
     }
     Ok(all)
 }
 
-fn late(one: SubscriptionBody) -> Option<Late> {
+fn late(one: &SubscriptionBody) -> Option<Late> {
     let events = one.streams.iter().map(|stream| stream.lag).sum();
     let is_late = match one.state {
         SubscriptionState::Disabled | SubscriptionState::Retrying => true,
@@ -121,7 +121,7 @@ mod tests {
             let shown = json!({"id": "a", "target": {"webhook": {"url": "https://hooks.example"}}, "types": ["*"],
                 "subjects": ["*"], "from": "now", "state": state, "alarm": alarm, "verification_key": null,
                 "streams": lags.map(stream)});
-            late(serde_json::from_value(shown).expect("a subscription")).map(|late| late.events)
+            late(&serde_json::from_value(shown).expect("a subscription")).map(|late| late.events)
         };
         assert_eq!(late("running", false, [60, 39]), None);
         assert_eq!(late("running", false, [60, 40]), Some(100));

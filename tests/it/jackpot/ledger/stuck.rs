@@ -17,7 +17,7 @@ use jackpot::subject::kinds::JACKPOT;
 use jackpot_api::jackpot::Status;
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::derived::payout_id;
-use jackpot_core::jackpot::settlement::{Standing, State, Step};
+use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State, Step};
 use jackpot_core::money::Minor;
 use jackpot_core::wire::Field as _;
 use serde_json::json;
@@ -29,6 +29,7 @@ use crate::jackpot::must_hit::{open, ruled};
 use crate::jackpot::transfer::Pair;
 use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::size::size;
 
 on_both_databases!(
     whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_did_is_lost,
@@ -39,6 +40,7 @@ on_both_databases!(
     cycles_that_a_skipped_event_ends_or_begins_are_carried_on,
     a_skipped_event_of_a_transfer_leaves_its_row_and_its_money,
     a_skipped_step_of_a_payout_leaves_its_row_and_its_money,
+    the_id_of_a_skipped_settlement_is_used,
 );
 
 /// Entries of the story, and what they drew in the end.
@@ -209,14 +211,18 @@ async fn assert_survives_a_restore(fixture: &JackpotLedger, jackpot: &JackpotFix
 }
 
 async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_did_is_lost(db: LedgerDb) {
+    let is_postgres = db.is_postgres();
     let fixture = JackpotLedger::with(db, &json!({})).await;
     let right = story(&fixture).await;
     fixture.project().await;
     let (all, paid) = (place(&fixture, &right).await.0, payouts(&fixture, &right).await);
     assert_eq!((all, paid.len()), (15, 3));
     let mut stuck = Vec::new();
+    // Each event once; `make nightly` has all of them both ways. The other database has the other way.
+    let ways = size(1, 2);
     for n in 2..=all {
-        for missing in [false, true] {
+        let first = (n % 2 == 0) == is_postgres;
+        for missing in [first, !first].into_iter().take(ways) {
             let jackpot = story(&fixture).await;
             let at = usize::try_from(n - 1).expect("small");
             jackpot
@@ -588,18 +594,14 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
 }
 
 /// Takes a step of a payout of seven units, as a call does that has read the ledger up to the last event.
-async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, before: State, after: State) {
+async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, before: State, after: &Standing) {
     let (known, view) = jackpot.fresh().await;
-    let after = Standing {
-        asked: Some(operator().owner),
-        ..Standing::new(after)
-    };
     let wish = Settle {
         payout_id,
         seen: known.mark().n(),
         step,
         before,
-        after: &after,
+        after,
         tier: &Id::parse("grand").expect("an id"),
         amount: 7,
         reason: "a test",
@@ -608,6 +610,38 @@ async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, before: Sta
     let (fence, tiers) = (known.fence(&view), view.definition.tiers());
     let stepped = settle(&jackpot.store, &known.keys, &fence, tiers, &wish).await;
     assert_eq!(stepped.expect("a reply").1, Stepped::Done);
+}
+
+/// A jackpot uses the id of a settlement once, whatever became of its event.
+async fn the_id_of_a_skipped_settlement_is_used(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let jackpot = JackpotFixture::on(fixture.redis.clone(), &json!({"settlement": "tracked"})).await;
+    jackpot.fund("f", 100).await;
+    let record = jackpot.take("w", 3).await;
+    let payout_id = payout_id(&jackpot.id, &jackpot.snapshot().await.history, "w", record.sequence);
+    let settled = Standing {
+        attempt: Some(Attempt {
+            ended: Ended::Settled,
+            settlement_id: "s1".to_owned(),
+            text: "bank 1".to_owned(),
+            at_ms: 0,
+        }),
+        ..Standing::new(State::Settled)
+    };
+    step(&jackpot, &payout_id, Step::Settle, State::Due, &settled).await;
+    let n = jackpot.snapshot().await.mark.n();
+    jackpot
+        .rewrite(|events| {
+            let fields = &mut events.last_mut().expect("there").1;
+            fields.insert("meters".to_owned(), "rubbish, of no form;".to_owned());
+        })
+        .await;
+    jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+    fixture.project().await;
+    skip(&fixture, &jackpot, n).await;
+    fixture.project().await;
+    let used = "SELECT jackpot_id, settlement_id FROM settlement_ids".to_owned();
+    assert_eq!(fixture.rows(used).await, [[jackpot.id.to_string(), "s1".to_owned()]]);
 }
 
 /// Redis has no more than the number of a step, so what its event says is carried on, as far as it can be read.
@@ -621,15 +655,12 @@ async fn a_skipped_step_of_a_payout_leaves_its_row_and_its_money(db: LedgerDb) {
         jackpot.fund("f", 100).await;
         let record = jackpot.take("w", 3).await;
         let payout_id = payout_id(&jackpot.id, &jackpot.snapshot().await.history, "w", record.sequence);
-        step(
-            &jackpot,
-            &payout_id,
-            Step::VoidRequest,
-            State::Due,
-            State::VoidRequested,
-        )
-        .await;
-        step(&jackpot, &payout_id, Step::Void, State::VoidRequested, State::Void).await;
+        let [requested, void] = [State::VoidRequested, State::Void].map(|state| Standing {
+            asked: Some(operator().owner),
+            ..Standing::new(state)
+        });
+        step(&jackpot, &payout_id, Step::VoidRequest, State::Due, &requested).await;
+        step(&jackpot, &payout_id, Step::Void, State::VoidRequested, &void).await;
         let n = jackpot.snapshot().await.mark.n();
         jackpot
             .rewrite(|events| {

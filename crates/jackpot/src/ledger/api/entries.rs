@@ -11,11 +11,12 @@ use crate::ledger::queries::Queries;
 use crate::ledger::queries::entries::EntryFilters;
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::code::Code;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::QueryOf;
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::page::{Limit, PageBody, Paging, Time};
+use jackpot_kernel::ledger::api::page::{Limit, Paging, Time};
 use jackpot_kernel::ledger::queries::Between;
 use jackpot_kernel::subject::kinds::JACKPOT;
 

@@ -15,11 +15,12 @@ use crate::ledger::queries::payouts::{MAX_PAYOUT_ID_CHARS, PayoutFilters};
 use jackpot_kernel::http::auth;
 use jackpot_kernel::http::auth::Role;
 use jackpot_kernel::http::code::Code;
+use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
-use jackpot_kernel::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
+use jackpot_kernel::ledger::api::page::{Amount, Limit, Paging, Time};
 use jackpot_kernel::ledger::queries::{Between, LedgerError};
 use jackpot_kernel::subject::kinds::JACKPOT;
 

@@ -73,7 +73,10 @@ fn join(whole: &mut Value, part: &Value, schemas: &Schemas, required: bool) {
             None => property,
             Some(known) if *known == property => continue,
             Some(known) => match (names(known, schemas), names(&property, schemas)) {
-                (Some(some), Some(others)) => json!({"type": "string", "enum": union(some, others)}),
+                (Some(some), Some(others)) => {
+                    let about = property.get("description");
+                    json!({"type": "string", "enum": union(some, others), "description": about})
+                }
                 _ => continue,
             },
         };

@@ -2,8 +2,7 @@
 
 use jackpot_core::clock::parse_rfc3339;
 use jackpot_core::money::Minor;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use serde::Deserialize;
 
 pub use crate::http::page::Limit;
 
@@ -44,15 +43,6 @@ impl TryFrom<String> for Time {
 pub struct Paging {
     pub limit: Option<Limit>,
     pub cursor: Option<String>,
-}
-
-/// A page of a list.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct PageBody<T> {
-    pub items: Vec<T>,
-    /// Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
-    /// `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
-    pub next_cursor: Option<String>,
 }
 
 #[cfg(test)]

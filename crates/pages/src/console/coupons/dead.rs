@@ -18,7 +18,7 @@ use crate::console::failure::Failure;
 use crate::console::form::Form;
 use crate::console::links::{part, with_query};
 use crate::console::list::{next_page, wide};
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 
 /// The hidden field of each letter.
 const LETTER: &str = "request_id";

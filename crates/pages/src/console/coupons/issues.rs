@@ -17,7 +17,7 @@ use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::links::{part, with_query};
 use crate::console::list::{next_page, wide};
-use jackpot_kernel::ledger::api::page::PageBody;
+use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
     config

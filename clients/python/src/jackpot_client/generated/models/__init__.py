@@ -7,7 +7,7 @@ from .alive import Alive
 from .alive_alive_status_value import AliveAliveStatusValue
 from .already_issued_issue_body import AlreadyIssuedIssueBody
 from .attempt_body import AttemptBody
-from .attempt_body_attempt_body_result_value import AttemptBodyAttemptBodyResultValue
+from .attempt_result import AttemptResult
 from .audit_row import AuditRow
 from .audit_row_audit_row_action_value import AuditRowAuditRowActionValue
 from .batch_answer import BatchAnswer
@@ -15,8 +15,8 @@ from .batch_body import BatchBody
 from .batch_entry import BatchEntry
 from .begin import Begin
 from .bulk_line import BulkLine
-from .bulk_line_bulk_line_result_value import BulkLineBulkLineResultValue
 from .bulk_line_metadata_type_0 import BulkLineMetadataType0
+from .bulk_line_result import BulkLineResult
 from .by_amount import ByAmount
 from .by_day import ByDay
 from .by_time import ByTime
@@ -25,33 +25,28 @@ from .contribution_fixed import ContributionFixed
 from .contribution_rate_ppm import ContributionRatePpm
 from .coupon import Coupon
 from .coupon_body import CouponBody
-from .coupon_coupon_status_value import CouponCouponStatusValue
 from .coupon_definition import CouponDefinition
-from .coupon_page import CouponPage
 from .coupon_prize import CouponPrize
 from .coupon_reason import CouponReason
 from .coupon_reconciliation import CouponReconciliation
+from .coupon_status import CouponStatus
 from .cycle_body import CycleBody
 from .daily_report import DailyReport
 from .daily_source import DailySource
 from .daily_tier import DailyTier
 from .dead_body import DeadBody
 from .dead_body_metadata_type_0 import DeadBodyMetadataType0
-from .dead_page import DeadPage
 from .definition_of_version import DefinitionOfVersion
 from .difference import Difference
 from .document_json_response_200 import DocumentJsonResponse200
 from .draw import Draw
-from .draw_draw_by_value import DrawDrawByValue
 from .drawn_by import DrawnBy
 from .emergency_reason import EmergencyReason
 from .emergency_state import EmergencyState
 from .emergency_stop import EmergencyStop
+from .ended_by import EndedBy
 from .entry import Entry
 from .entry_body import EntryBody
-from .entry_coupon import EntryCoupon
-from .entry_outcome import EntryOutcome
-from .entry_outcome_entry_outcome_prize_value import EntryOutcomeEntryOutcomePrizeValue
 from .entry_row import EntryRow
 from .epoch_body import EpochBody
 from .expected_return import ExpectedReturn
@@ -62,8 +57,8 @@ from .fixed_prize import FixedPrize
 from .get_meter_history_step import GetMeterHistoryStep
 from .head import Head
 from .history_point import HistoryPoint
+from .hit_by import HitBy
 from .issue_body import IssueBody
-from .issue_body_issue_body_result_value import IssueBodyIssueBodyResultValue
 from .issue_body_metadata_type_0 import IssueBodyMetadataType0
 from .issue_row import IssueRow
 from .issue_row_metadata_type_0 import IssueRowMetadataType0
@@ -72,9 +67,8 @@ from .issue_wish_metadata_type_0 import IssueWishMetadataType0
 from .jackpot import Jackpot
 from .jackpot_definition import JackpotDefinition
 from .jackpot_definition_sources import JackpotDefinitionSources
-from .jackpot_jackpot_status_value import JackpotJackpotStatusValue
-from .jackpot_page import JackpotPage
 from .jackpot_sources import JackpotSources
+from .jackpot_status import JackpotStatus
 from .join_token import JoinToken
 from .join_token_wish import JoinTokenWish
 from .join_wish import JoinWish
@@ -87,7 +81,6 @@ from .meter_body import MeterBody
 from .meter_history import MeterHistory
 from .meter_name import MeterName
 from .meter_now import MeterNow
-from .meter_now_meter_now_status_value import MeterNowMeterNowStatusValue
 from .mismatch_reconciliations import MismatchReconciliations
 from .must_hit import MustHit
 from .must_hit_by import MustHitBy
@@ -95,17 +88,19 @@ from .nats import Nats
 from .not_ready import NotReady
 from .odds_table import OddsTable
 from .outcome import Outcome
-from .outcome_outcome_prize_value import OutcomeOutcomePrizeValue
 from .page_body_adjustment import PageBodyAdjustment
 from .page_body_audit_row import PageBodyAuditRow
+from .page_body_coupon import PageBodyCoupon
+from .page_body_dead_body import PageBodyDeadBody
 from .page_body_entry_row import PageBodyEntryRow
 from .page_body_issue_row import PageBodyIssueRow
+from .page_body_jackpot import PageBodyJackpot
 from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_posting_row import PageBodyPostingRow
+from .page_body_room import PageBodyRoom
 from .page_body_transfer_row import PageBodyTransferRow
 from .pause_body import PauseBody
 from .payout import Payout
-from .payout_row import PayoutRow
 from .payout_state import PayoutState
 from .payout_step_row import PayoutStepRow
 from .pending_definition import PendingDefinition
@@ -117,6 +112,7 @@ from .pool_prize import PoolPrize
 from .posting_row import PostingRow
 from .prize_coupon import PrizeCoupon
 from .prize_fixed import PrizeFixed
+from .prize_name import PrizeName
 from .prize_pool import PrizePool
 from .probe_answer import ProbeAnswer
 from .problem import Problem
@@ -129,19 +125,19 @@ from .rank import Rank
 from .ready import Ready
 from .ready_ready_status_value import ReadyReadyStatusValue
 from .reason_body import ReasonBody
+from .receipt import Receipt
 from .reconciliation import Reconciliation
 from .reconciliations import Reconciliations
 from .redeem_wish import RedeemWish
 from .redeemed import Redeemed
 from .refused import Refused
+from .refused_reason import RefusedReason
 from .refused_subject import RefusedSubject
 from .refused_subject_refused_subject_kind_value import (
     RefusedSubjectRefusedSubjectKindValue,
 )
-from .refused_subject_refused_subject_reason_value import (
-    RefusedSubjectRefusedSubjectReasonValue,
-)
 from .replay_body import ReplayBody
+from .request_state import RequestState
 from .reversal import Reversal
 from .reversal_body import ReversalBody
 from .reverse_by import ReverseBy
@@ -149,11 +145,10 @@ from .reversed_body import ReversedBody
 from .reversed_part import ReversedPart
 from .room import Room
 from .room_definition import RoomDefinition
-from .room_page import RoomPage
+from .room_phase import RoomPhase
 from .room_reconciliation import RoomReconciliation
-from .room_room_status_value import RoomRoomStatusValue
+from .room_state import RoomState
 from .room_status import RoomStatus
-from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValue
 from .rotate_body import RotateBody
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
@@ -170,7 +165,7 @@ from .stream_body import StreamBody
 from .subscription import Subscription
 from .subscription_definition import SubscriptionDefinition
 from .subscription_list import SubscriptionList
-from .subscription_subscription_state_value import SubscriptionSubscriptionStateValue
+from .subscription_state import SubscriptionState
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
 from .target_type_0 import TargetType0
@@ -204,7 +199,7 @@ __all__ = (
     "AliveAliveStatusValue",
     "AlreadyIssuedIssueBody",
     "AttemptBody",
-    "AttemptBodyAttemptBodyResultValue",
+    "AttemptResult",
     "AuditRow",
     "AuditRowAuditRowActionValue",
     "BatchAnswer",
@@ -212,8 +207,8 @@ __all__ = (
     "BatchEntry",
     "Begin",
     "BulkLine",
-    "BulkLineBulkLineResultValue",
     "BulkLineMetadataType0",
+    "BulkLineResult",
     "ByAmount",
     "ByDay",
     "ByTime",
@@ -222,33 +217,28 @@ __all__ = (
     "ContributionRatePpm",
     "Coupon",
     "CouponBody",
-    "CouponCouponStatusValue",
     "CouponDefinition",
-    "CouponPage",
     "CouponPrize",
     "CouponReason",
     "CouponReconciliation",
+    "CouponStatus",
     "CycleBody",
     "DailyReport",
     "DailySource",
     "DailyTier",
     "DeadBody",
     "DeadBodyMetadataType0",
-    "DeadPage",
     "DefinitionOfVersion",
     "Difference",
     "DocumentJsonResponse200",
     "Draw",
-    "DrawDrawByValue",
     "DrawnBy",
     "EmergencyReason",
     "EmergencyState",
     "EmergencyStop",
+    "EndedBy",
     "Entry",
     "EntryBody",
-    "EntryCoupon",
-    "EntryOutcome",
-    "EntryOutcomeEntryOutcomePrizeValue",
     "EntryRow",
     "EpochBody",
     "ExpectedReturn",
@@ -259,8 +249,8 @@ __all__ = (
     "GetMeterHistoryStep",
     "Head",
     "HistoryPoint",
+    "HitBy",
     "IssueBody",
-    "IssueBodyIssueBodyResultValue",
     "IssueBodyMetadataType0",
     "IssueRow",
     "IssueRowMetadataType0",
@@ -269,9 +259,8 @@ __all__ = (
     "Jackpot",
     "JackpotDefinition",
     "JackpotDefinitionSources",
-    "JackpotJackpotStatusValue",
-    "JackpotPage",
     "JackpotSources",
+    "JackpotStatus",
     "JoinToken",
     "JoinTokenWish",
     "JoinWish",
@@ -284,7 +273,6 @@ __all__ = (
     "MeterHistory",
     "MeterName",
     "MeterNow",
-    "MeterNowMeterNowStatusValue",
     "MismatchReconciliations",
     "MustHit",
     "MustHitBy",
@@ -292,17 +280,19 @@ __all__ = (
     "NotReady",
     "OddsTable",
     "Outcome",
-    "OutcomeOutcomePrizeValue",
     "PageBodyAdjustment",
     "PageBodyAuditRow",
+    "PageBodyCoupon",
+    "PageBodyDeadBody",
     "PageBodyEntryRow",
     "PageBodyIssueRow",
+    "PageBodyJackpot",
     "PageBodyListedPayout",
     "PageBodyPostingRow",
+    "PageBodyRoom",
     "PageBodyTransferRow",
     "PauseBody",
     "Payout",
-    "PayoutRow",
     "PayoutState",
     "PayoutStepRow",
     "PendingDefinition",
@@ -314,6 +304,7 @@ __all__ = (
     "PostingRow",
     "PrizeCoupon",
     "PrizeFixed",
+    "PrizeName",
     "PrizePool",
     "ProbeAnswer",
     "Problem",
@@ -326,15 +317,17 @@ __all__ = (
     "Ready",
     "ReadyReadyStatusValue",
     "ReasonBody",
+    "Receipt",
     "Reconciliation",
     "Reconciliations",
     "RedeemWish",
     "Redeemed",
     "Refused",
+    "RefusedReason",
     "RefusedSubject",
     "RefusedSubjectRefusedSubjectKindValue",
-    "RefusedSubjectRefusedSubjectReasonValue",
     "ReplayBody",
+    "RequestState",
     "Reversal",
     "ReversalBody",
     "ReverseBy",
@@ -342,11 +335,10 @@ __all__ = (
     "ReversedPart",
     "Room",
     "RoomDefinition",
-    "RoomPage",
+    "RoomPhase",
     "RoomReconciliation",
-    "RoomRoomStatusValue",
+    "RoomState",
     "RoomStatus",
-    "RoomStatusRoomStatusStatusValue",
     "RotateBody",
     "RulesBody",
     "RulesTier",
@@ -363,7 +355,7 @@ __all__ = (
     "Subscription",
     "SubscriptionDefinition",
     "SubscriptionList",
-    "SubscriptionSubscriptionStateValue",
+    "SubscriptionState",
     "TakeAll",
     "TakeSharePpm",
     "TargetType0",

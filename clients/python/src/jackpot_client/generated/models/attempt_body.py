@@ -6,28 +6,24 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.attempt_body_attempt_body_result_value import (
-    AttemptBodyAttemptBodyResultValue,
-    check_attempt_body_attempt_body_result_value,
-)
+from ..models.attempt_result import AttemptResult, check_attempt_result
 
 T = TypeVar("T", bound="AttemptBody")
 
 
 @_attrs_define
 class AttemptBody:
-    """One draw.
+    """One draw of an entry.
 
     Attributes:
         attempt (int): From 0.
         rank (int): 0 for nothing.
-        result (AttemptBodyAttemptBodyResultValue): paid, issued, none, retry, out-of-stock, already-issued or not-open
-            Example: paid.
+        result (AttemptResult): What came of a draw.
     """
 
     attempt: int
     rank: int
-    result: AttemptBodyAttemptBodyResultValue
+    result: AttemptResult
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +52,7 @@ class AttemptBody:
 
         rank = d.pop("rank")
 
-        result = check_attempt_body_attempt_body_result_value(d.pop("result"))
+        result = check_attempt_result(d.pop("result"))
 
         attempt_body = cls(
             attempt=attempt,

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.bulk_line_bulk_line_result_value import (
-    BulkLineBulkLineResultValue,
-    check_bulk_line_bulk_line_result_value,
-)
+from ..models.bulk_line_result import BulkLineResult, check_bulk_line_result
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -44,8 +41,9 @@ class BulkLine:
         redeemed (None | Redeemed | Unset):
         replayed (bool | Unset): Whether the request had its answer before this line; left out otherwise.
         request_id (str | Unset):  Example: r-1.
-        result (BulkLineBulkLineResultValue | Unset): issued, voided, already-issued, out-of-stock, not-open, coupon-
-            closed, queued or dead Example: issued.
+        result (BulkLineResult | Unset): Of a line that got an answer as that of one request. `refused`: this line only;
+            the next lines go on. `stopped`:
+            this line and all lines after it were not read, or their results are unknown. Send the list again.
         sequence (int | None | Unset): Number of the unit within the coupon, from 1; never used twice. Example: 7.
         user_id (str | Unset):  Example: u-1.
         voided_at (datetime.datetime | None | Unset):
@@ -65,7 +63,7 @@ class BulkLine:
     redeemed: None | Redeemed | Unset = UNSET
     replayed: bool | Unset = UNSET
     request_id: str | Unset = UNSET
-    result: BulkLineBulkLineResultValue | Unset = UNSET
+    result: BulkLineResult | Unset = UNSET
     sequence: int | None | Unset = UNSET
     user_id: str | Unset = UNSET
     voided_at: datetime.datetime | None | Unset = UNSET
@@ -376,11 +374,11 @@ class BulkLine:
         request_id = d.pop("request_id", UNSET)
 
         _result = d.pop("result", UNSET)
-        result: BulkLineBulkLineResultValue | Unset
+        result: BulkLineResult | Unset
         if isinstance(_result, Unset):
             result = UNSET
         else:
-            result = check_bulk_line_bulk_line_result_value(_result)
+            result = check_bulk_line_result(_result)
 
         def _parse_sequence(data: object) -> int | None | Unset:
             if data is None:

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.coupon_coupon_status_value import (
-    CouponCouponStatusValue,
-    check_coupon_coupon_status_value,
-)
+from ..models.coupon_status import CouponStatus, check_coupon_status
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -32,8 +29,7 @@ class Coupon:
         per_user (int): Most units that count for a user, 1 to 100.
         queued (int): Requests in the queue.
         remaining (int): Units that can still be issued: `stock` − `issued` + `voided`. Example: 60.
-        status (CouponCouponStatusValue): open, paused, closed, suspended, or ended: its records were dropped one
-            retention after its end Example: open.
+        status (CouponStatus): Whether a coupon issues units.
         stock (int): Most units outstanding at once, 0 to 2^53-1. It cannot go below the number of outstanding units.
             Example: 100.
         version (int): Version of the definition. Example: 3.
@@ -54,7 +50,7 @@ class Coupon:
     per_user: int
     queued: int
     remaining: int
-    status: CouponCouponStatusValue
+    status: CouponStatus
     stock: int
     version: int
     voided: int
@@ -166,7 +162,7 @@ class Coupon:
 
         remaining = d.pop("remaining")
 
-        status = check_coupon_coupon_status_value(d.pop("status"))
+        status = check_coupon_status(d.pop("status"))
 
         stock = d.pop("stock")
 

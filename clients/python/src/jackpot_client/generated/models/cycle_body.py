@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.ended_by import EndedBy, check_ended_by
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="CycleBody")
@@ -27,9 +28,7 @@ class CycleBody:
         deadline_at (datetime.datetime | None | Unset): RFC 3339: the trigger is at most this second; null without a
             time.
         ended_at (datetime.datetime | None | Unset): RFC 3339; null while open.
-        ended_by (None | str | Unset): `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a
-            resume, a rotation, a restore, another
-            secret or a transfer); null while open.
+        ended_by (EndedBy | None | Unset):
         from_at (datetime.datetime | None | Unset): RFC 3339: the trigger is after this second; null without a time.
         high (int | None | Unset): The largest trigger, minor units; null without an amount.
         low (int | None | Unset): Every trigger is above it, minor units; null without an amount.
@@ -51,7 +50,7 @@ class CycleBody:
     tier: str
     deadline_at: datetime.datetime | None | Unset = UNSET
     ended_at: datetime.datetime | None | Unset = UNSET
-    ended_by: None | str | Unset = UNSET
+    ended_by: EndedBy | None | Unset = UNSET
     from_at: datetime.datetime | None | Unset = UNSET
     high: int | None | Unset = UNSET
     low: int | None | Unset = UNSET
@@ -93,6 +92,8 @@ class CycleBody:
         ended_by: None | str | Unset
         if isinstance(self.ended_by, Unset):
             ended_by = UNSET
+        elif isinstance(self.ended_by, str):
+            ended_by = self.ended_by
         else:
             ended_by = self.ended_by
 
@@ -226,12 +227,20 @@ class CycleBody:
 
         ended_at = _parse_ended_at(d.pop("ended_at", UNSET))
 
-        def _parse_ended_by(data: object) -> None | str | Unset:
+        def _parse_ended_by(data: object) -> EndedBy | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
-            return cast(None | str | Unset, data)
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                ended_by_type_0 = check_ended_by(data)
+
+                return ended_by_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(EndedBy | None | Unset, data)
 
         ended_by = _parse_ended_by(d.pop("ended_by", UNSET))
 

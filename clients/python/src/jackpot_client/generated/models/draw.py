@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.draw_draw_by_value import DrawDrawByValue, check_draw_draw_by_value
+from ..models.drawn_by import DrawnBy, check_drawn_by
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ class Draw:
 
     Attributes:
         attempts (list[AttemptBody]): Empty for an entry that hit a pool by its rule.
-        by (DrawDrawByValue): service, or external: the game of its source drew, and no seed of the service explains its
-            ranks. Example: service.
+        by (DrawnBy): Who draws the entries of a source.
         commitment (str):
         definition_version (int):  Example: 3.
         epoch (int):  Example: 1.
@@ -32,7 +31,7 @@ class Draw:
     """
 
     attempts: list[AttemptBody]
-    by: DrawDrawByValue
+    by: DrawnBy
     commitment: str
     definition_version: int
     epoch: int
@@ -92,7 +91,7 @@ class Draw:
 
             attempts.append(attempts_item)
 
-        by = check_draw_draw_by_value(d.pop("by"))
+        by = check_drawn_by(d.pop("by"))
 
         commitment = d.pop("commitment")
 

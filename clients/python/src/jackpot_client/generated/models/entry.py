@@ -27,7 +27,7 @@ class Entry:
         draw (Draw): How the entry was drawn. With the epoch's seed, once published, anyone can repeat the draw.
         entry_id (str):  Example: round-8812-p7.
         jackpot_id (str):  Example: spring.
-        outcome (Outcome): The prize of the entry. With rank 0 and prize `none`, all other fields are null.
+        outcome (Outcome): What the entry won. With prize `none`, all other fields are null.
         player_id (str):  Example: p7.
         sequence (int): Number of the entry within the jackpot, from 1. Example: 8812.
         reversed_ (ReversedBody | Unset): That an entry was reversed.

@@ -10,7 +10,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.entry_outcome import EntryOutcome
+    from ..models.outcome import Outcome
 
 
 T = TypeVar("T", bound="EntryRow")
@@ -32,7 +32,7 @@ class EntryRow:
         settled (bool): Whether its outcome is final.
         stake (int): Minor units. Example: 100.
         client_seed (None | str | Unset): The player's own part of the draw.
-        outcome (EntryOutcome | None | Unset):
+        outcome (None | Outcome | Unset):
         source_id (None | str | Unset): The game, site or channel that it came from; null if it named none. Example:
             slot-9.
     """
@@ -48,12 +48,12 @@ class EntryRow:
     settled: bool
     stake: int
     client_seed: None | str | Unset = UNSET
-    outcome: EntryOutcome | None | Unset = UNSET
+    outcome: None | Outcome | Unset = UNSET
     source_id: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.entry_outcome import EntryOutcome
+        from ..models.outcome import Outcome
 
         definition_version = self.definition_version
 
@@ -84,7 +84,7 @@ class EntryRow:
         outcome: dict[str, Any] | None | Unset
         if isinstance(self.outcome, Unset):
             outcome = UNSET
-        elif isinstance(self.outcome, EntryOutcome):
+        elif isinstance(self.outcome, Outcome):
             outcome = self.outcome.to_dict()
         else:
             outcome = self.outcome
@@ -122,7 +122,7 @@ class EntryRow:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.entry_outcome import EntryOutcome
+        from ..models.outcome import Outcome
 
         d = dict(src_dict)
         definition_version = d.pop("definition_version")
@@ -154,7 +154,7 @@ class EntryRow:
 
         client_seed = _parse_client_seed(d.pop("client_seed", UNSET))
 
-        def _parse_outcome(data: object) -> EntryOutcome | None | Unset:
+        def _parse_outcome(data: object) -> None | Outcome | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -162,12 +162,12 @@ class EntryRow:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                outcome_type_0 = EntryOutcome.from_dict(data)
+                outcome_type_0 = Outcome.from_dict(data)
 
                 return outcome_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(EntryOutcome | None | Unset, data)
+            return cast(None | Outcome | Unset, data)
 
         outcome = _parse_outcome(d.pop("outcome", UNSET))
 

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.issue_body_issue_body_result_value import (
-    IssueBodyIssueBodyResultValue,
-    check_issue_body_issue_body_result_value,
-)
+from ..models.request_state import RequestState, check_request_state
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -27,8 +24,7 @@ class IssueBody:
 
     Attributes:
         request_id (str):  Example: r-1.
-        result (IssueBodyIssueBodyResultValue): issued, voided, already-issued, out-of-stock, not-open, coupon-closed,
-            queued or dead Example: issued.
+        result (RequestState): What came of a request.
         user_id (str):  Example: u-1.
         attempts (int | None | Unset): How often the queue's consumer has taken it.
         code (None | str | Unset): Code of the unit: 18 characters of Crockford's base32, the last two being check
@@ -46,7 +42,7 @@ class IssueBody:
     """
 
     request_id: str
-    result: IssueBodyIssueBodyResultValue
+    result: RequestState
     user_id: str
     attempts: int | None | Unset = UNSET
     code: None | str | Unset = UNSET
@@ -193,7 +189,7 @@ class IssueBody:
         d = dict(src_dict)
         request_id = d.pop("request_id")
 
-        result = check_issue_body_issue_body_result_value(d.pop("result"))
+        result = check_request_state(d.pop("result"))
 
         user_id = d.pop("user_id")
 

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.jackpot_jackpot_status_value import (
-    JackpotJackpotStatusValue,
-    check_jackpot_jackpot_status_value,
-)
+from ..models.jackpot_status import JackpotStatus, check_jackpot_status
 from ..models.reverse_by import ReverseBy, check_reverse_by
 from ..models.settlement import Settlement, check_settlement
 from ..models.winners import Winners, check_winners
@@ -50,7 +47,7 @@ class Jackpot:
             reverse_within_s (int):  Example: 300.
             settlement (Settlement): Whether the service follows payouts until the winner has the money.
             sources (JackpotSources): The games, sites or channels that feed it.
-            status (JackpotJackpotStatusValue): open, paused, suspended or closed Example: open.
+            status (JackpotStatus): Whether a jackpot takes entries.
             tiers (list[Tier]):
             version (int): Version of the definition in force. Example: 3.
             winners (Winners): What the public list of winners shows of a player.
@@ -77,7 +74,7 @@ class Jackpot:
     reverse_within_s: int
     settlement: Settlement
     sources: JackpotSources
-    status: JackpotJackpotStatusValue
+    status: JackpotStatus
     tiers: list[Tier]
     version: int
     winners: Winners
@@ -285,7 +282,7 @@ class Jackpot:
 
         sources = JackpotSources.from_dict(d.pop("sources"))
 
-        status = check_jackpot_jackpot_status_value(d.pop("status"))
+        status = check_jackpot_status(d.pop("status"))
 
         tiers = []
         _tiers = d.pop("tiers")

@@ -25,20 +25,20 @@ class ListedPayout:
     Attributes:
         amount (int): Minor units. Example: 18811.
         claim_order (int): Number of the paid claim within the jackpot, from 1. Example: 4.
-        currency (str): ISO 4217. Example: KRW.
+        currency (str): ISO 4217, or a game's own. Example: KRW.
         entry_id (str): For which entry. Example: round-8812-p7.
         event_id (str): Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`. Example:
-            jackpot:spring:9f1c0a44d2b7e633:8820:0.
+            jackpot:spring:9f1c0a44d2b7e633:8812:0.
         history (str): The history in which it was paid: 16 hexadecimal digits, other ones after each restore. Example:
             9f1c0a44d2b7e633.
         jackpot_id (str): Which jackpot paid. Example: spring.
-        key_id (str): The key that signed it: `/v1/keys`.
-        paid_at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:00:00.123Z.
-        payout_id (str): Made by the service. Example: 5d0b1c9f7a3e42d6b8a1c07e94f2d358.
+        key_id (str): The key that signed it: `/v1/keys`. Example: kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k.
+        paid_at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:45:03.125Z.
+        payout_id (str): Made by the service. Example: 4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5.
         player_id (str): To whom. Example: p7.
         pool_after (int): What it held after, before it was seeded again. Example: 0.
         pool_before (int): What the pool held before, minor units. Example: 18811.
-        signature (str): base64url Ed25519 over the RFC 8785 form of this object without `signature`.
+        signature (str): Ed25519 over the RFC 8785 form of the receipt without this member; base64url.
         state (PayoutState): Where a payout is.
         tier (str): Out of which tier. Example: grand.
         approved_by (None | str | Unset): Name of the key that approved it; null if none did. Example: approve-of-bob.

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.meter_now_meter_now_status_value import (
-    MeterNowMeterNowStatusValue,
-    check_meter_now_meter_now_status_value,
-)
+from ..models.jackpot_status import JackpotStatus, check_jackpot_status
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -31,7 +28,7 @@ class MeterNow:
         digits (int): Decimals of the currency by ISO 4217, 0 for a game's own: show amounts by them. Example: 2.
         jackpot_id (str):  Example: spring.
         meters (list[TierPool]):
-        status (MeterNowMeterNowStatusValue): open, paused, suspended or closed Example: open.
+        status (JackpotStatus): Whether a jackpot takes entries.
         stopped (None | Stopped | Unset):
     """
 
@@ -40,7 +37,7 @@ class MeterNow:
     digits: int
     jackpot_id: str
     meters: list[TierPool]
-    status: MeterNowMeterNowStatusValue
+    status: JackpotStatus
     stopped: None | Stopped | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -108,7 +105,7 @@ class MeterNow:
 
             meters.append(meters_item)
 
-        status = check_meter_now_meter_now_status_value(d.pop("status"))
+        status = check_jackpot_status(d.pop("status"))
 
         def _parse_stopped(data: object) -> None | Stopped | Unset:
             if data is None:

@@ -6,6 +6,8 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.hit_by import HitBy, check_hit_by
+
 T = TypeVar("T", bound="MustHit")
 
 
@@ -14,20 +16,20 @@ class MustHit:
     """A hit by the rule of a tier.
 
     Attributes:
-        by (str): `amount` or `time`. Example: amount.
+        by (HitBy): What was due when an entry hit.
         cycle (int): The cycle that it ended. Example: 0.
         tier (str):  Example: grand.
         trigger (int | str): What was due: an amount, or a time.
     """
 
-    by: str
+    by: HitBy
     cycle: int
     tier: str
     trigger: int | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        by = self.by
+        by: str = self.by
 
         cycle = self.cycle
 
@@ -52,7 +54,7 @@ class MustHit:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        by = d.pop("by")
+        by = check_hit_by(d.pop("by"))
 
         cycle = d.pop("cycle")
 

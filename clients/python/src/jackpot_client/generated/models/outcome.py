@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.outcome_outcome_prize_value import (
-    OutcomeOutcomePrizeValue,
-    check_outcome_outcome_prize_value,
-)
+from ..models.prize_name import PrizeName, check_prize_name
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -21,11 +18,11 @@ T = TypeVar("T", bound="Outcome")
 
 @_attrs_define
 class Outcome:
-    """The prize of the entry. With rank 0 and prize `none`, all other fields are null.
+    """What the entry won. With prize `none`, all other fields are null.
 
     Attributes:
-        prize (OutcomeOutcomePrizeValue): pool, fixed, coupon or none Example: pool.
-        rank (int):  Example: 1.
+        prize (PrizeName): What kind of prize an entry won.
+        rank (int): 0 for nothing and for a must-hit. Example: 1.
         amount (int | None | Unset): Minor units. Example: 18811.
         claim_order (int | None | Unset): Number of the paid claim within the jackpot, from 1. Example: 4.
         coupon (CouponBody | None | Unset):
@@ -33,7 +30,7 @@ class Outcome:
         tier (None | str | Unset):  Example: grand.
     """
 
-    prize: OutcomeOutcomePrizeValue
+    prize: PrizeName
     rank: int
     amount: int | None | Unset = UNSET
     claim_order: int | None | Unset = UNSET
@@ -107,7 +104,7 @@ class Outcome:
         from ..models.coupon_body import CouponBody
 
         d = dict(src_dict)
-        prize = check_outcome_outcome_prize_value(d.pop("prize"))
+        prize = check_prize_name(d.pop("prize"))
 
         rank = d.pop("rank")
 

@@ -6,13 +6,10 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.refused_reason import RefusedReason, check_refused_reason
 from ..models.refused_subject_refused_subject_kind_value import (
     RefusedSubjectRefusedSubjectKindValue,
     check_refused_subject_refused_subject_kind_value,
-)
-from ..models.refused_subject_refused_subject_reason_value import (
-    RefusedSubjectRefusedSubjectReasonValue,
-    check_refused_subject_refused_subject_reason_value,
 )
 
 T = TypeVar("T", bound="RefusedSubject")
@@ -26,16 +23,13 @@ class RefusedSubject:
         detail (str): What to know about it.
         id (str): Which.
         kind (RefusedSubjectRefusedSubjectKindValue): `jackpot`, `coupon` or `room`.
-        reason (RefusedSubjectRefusedSubjectReasonValue): `lost`: Redis has less of it than the ledger, or than this
-            instance has seen. `ledger-stopped`: its next event can't
-            be applied. `suspended`: Redis and the ledger do not agree. `backlog`: too many of its events wait for the
-            ledger.
+        reason (RefusedReason): Why an instance refuses a subject without an operator's request.
     """
 
     detail: str
     id: str
     kind: RefusedSubjectRefusedSubjectKindValue
-    reason: RefusedSubjectRefusedSubjectReasonValue
+    reason: RefusedReason
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +63,7 @@ class RefusedSubject:
 
         kind = check_refused_subject_refused_subject_kind_value(d.pop("kind"))
 
-        reason = check_refused_subject_refused_subject_reason_value(d.pop("reason"))
+        reason = check_refused_reason(d.pop("reason"))
 
         refused_subject = cls(
             detail=detail,

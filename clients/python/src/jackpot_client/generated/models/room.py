@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.room_room_status_value import (
-    RoomRoomStatusValue,
-    check_room_room_status_value,
-)
+from ..models.room_state import RoomState, check_room_state
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -43,7 +40,7 @@ class Room:
             Example: ['https://shop.example'].
         session_s (int): Length of a session in seconds, from admission or renewal to the next whole second, 1 to
             86,400. Example: 300.
-        status (RoomRoomStatusValue): open or suspended Example: open.
+        status (RoomState): Whether a room takes visitors.
         version (int): Version of the definition. Example: 3.
         waiting (int): Tickets in the queue now. Example: 17.
         waiting_timeout_s (int): Seconds after which the place of a silent waiting user is lost, 1 to 86,400. Example:
@@ -77,7 +74,7 @@ class Room:
     nonce: str
     return_origins: list[str]
     session_s: int
-    status: RoomRoomStatusValue
+    status: RoomState
     version: int
     waiting: int
     waiting_timeout_s: int
@@ -245,7 +242,7 @@ class Room:
 
         session_s = d.pop("session_s")
 
-        status = check_room_room_status_value(d.pop("status"))
+        status = check_room_state(d.pop("status"))
 
         version = d.pop("version")
 

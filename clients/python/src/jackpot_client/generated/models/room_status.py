@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.room_status_room_status_status_value import (
-    RoomStatusRoomStatusStatusValue,
-    check_room_status_room_status_status_value,
-)
+from ..models.room_phase import RoomPhase, check_room_phase
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -32,9 +29,7 @@ class RoomStatus:
         nonce (str): Public input of the seed of the order before the opening: 32 hexadecimal digits, new with each new
             `opens_at`. Example: 00112233445566778899aabbccddeeff.
         room_id (str):  Example: lobby.
-        status (RoomStatusRoomStatusStatusValue): open; collecting: it opens later, in a random order; holding: nobody
-            is admitted until all passes from before a
-            loss of Redis have expired; suspended Example: open.
+        status (RoomPhase): Whether a room admits visitors now.
         waiting (int): Tickets in the queue. Example: 17.
         eta_s (int | None | Unset): Seconds until a user who joins now is admitted, by the rate at which sessions ended
             in the last minute; null
@@ -55,7 +50,7 @@ class RoomStatus:
     commitment: str
     nonce: str
     room_id: str
-    status: RoomStatusRoomStatusStatusValue
+    status: RoomPhase
     waiting: int
     eta_s: int | None | Unset = UNSET
     joined: int | None | Unset = UNSET
@@ -170,7 +165,7 @@ class RoomStatus:
 
         room_id = d.pop("room_id")
 
-        status = check_room_status_room_status_status_value(d.pop("status"))
+        status = check_room_phase(d.pop("status"))
 
         waiting = d.pop("waiting")
 

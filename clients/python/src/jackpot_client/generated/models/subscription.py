@@ -7,10 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.begin import Begin, check_begin
-from ..models.subscription_subscription_state_value import (
-    SubscriptionSubscriptionStateValue,
-    check_subscription_subscription_state_value,
-)
+from ..models.subscription_state import SubscriptionState, check_subscription_state
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -31,9 +28,7 @@ class Subscription:
         alarm (bool): Whether an event has failed for 24 hours.
         from_ (Begin): Where a subject begins.
         id (str):  Example: accounting.
-        state (SubscriptionSubscriptionStateValue): `running`, `retrying` (at least one subject waits for another try),
-            `paused`, or `disabled` (the target answered
-            410) Example: running.
+        state (SubscriptionState): Whether a subscription delivers.
         streams (list[StreamBody]): Its subjects that the ledger has: at most 1,000, those that fail first.
         subjects (list[str]):  Example: ['jackpot:spring'].
         target (TargetType0 | TargetType1 | TargetType2): Where events go: one of the three.
@@ -47,7 +42,7 @@ class Subscription:
     alarm: bool
     from_: Begin
     id: str
-    state: SubscriptionSubscriptionStateValue
+    state: SubscriptionState
     streams: list[StreamBody]
     subjects: list[str]
     target: TargetType0 | TargetType1 | TargetType2
@@ -121,7 +116,7 @@ class Subscription:
 
         id = d.pop("id")
 
-        state = check_subscription_subscription_state_value(d.pop("state"))
+        state = check_subscription_state(d.pop("state"))
 
         streams = []
         _streams = d.pop("streams")

@@ -20,7 +20,7 @@ class WinnerBody:
     Attributes:
         entry_id (str):  Example: round-8812:17.
         index (int): Its index in the batch, from 1. Example: 17.
-        outcome (Outcome): The prize of the entry. With rank 0 and prize `none`, all other fields are null.
+        outcome (Outcome): What the entry won. With prize `none`, all other fields are null.
         player_id (str):  Example: p7.
     """
 

@@ -5,7 +5,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.coupon_page import CouponPage
+from ...models.page_body_coupon import PageBodyCoupon
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -35,9 +35,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> CouponPage | Problem | None:
+) -> PageBodyCoupon | Problem | None:
     if response.status_code == 200:
-        response_200 = CouponPage.from_dict(response.json())
+        response_200 = PageBodyCoupon.from_dict(response.json())
 
         return response_200
 
@@ -94,7 +94,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[CouponPage | Problem]:
+) -> Response[PageBodyCoupon | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -108,7 +108,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[CouponPage | Problem]:
+) -> Response[PageBodyCoupon | Problem]:
     """All coupons, in the order of their ids; for a bound key its own.
 
      All coupons, in the order of their ids; for a bound key its own.
@@ -124,7 +124,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[CouponPage | Problem]
+        Response[PageBodyCoupon | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -144,7 +144,7 @@ def sync(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> CouponPage | Problem | None:
+) -> PageBodyCoupon | Problem | None:
     """All coupons, in the order of their ids; for a bound key its own.
 
      All coupons, in the order of their ids; for a bound key its own.
@@ -160,7 +160,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        CouponPage | Problem
+        PageBodyCoupon | Problem
     """
 
     return sync_detailed(
@@ -175,7 +175,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[CouponPage | Problem]:
+) -> Response[PageBodyCoupon | Problem]:
     """All coupons, in the order of their ids; for a bound key its own.
 
      All coupons, in the order of their ids; for a bound key its own.
@@ -191,7 +191,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[CouponPage | Problem]
+        Response[PageBodyCoupon | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -209,7 +209,7 @@ async def asyncio(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> CouponPage | Problem | None:
+) -> PageBodyCoupon | Problem | None:
     """All coupons, in the order of their ids; for a bound key its own.
 
      All coupons, in the order of their ids; for a bound key its own.
@@ -225,7 +225,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        CouponPage | Problem
+        PageBodyCoupon | Problem
     """
 
     return (

@@ -6,7 +6,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.dead_page import DeadPage
+from ...models.page_body_dead_body import PageBodyDeadBody
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -39,9 +39,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> DeadPage | Problem | None:
+) -> PageBodyDeadBody | Problem | None:
     if response.status_code == 200:
-        response_200 = DeadPage.from_dict(response.json())
+        response_200 = PageBodyDeadBody.from_dict(response.json())
 
         return response_200
 
@@ -108,7 +108,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[DeadPage | Problem]:
+) -> Response[PageBodyDeadBody | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -123,7 +123,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[DeadPage | Problem]:
+) -> Response[PageBodyDeadBody | Problem]:
     """Requests that were not served in three tries, in the order in which they joined the queue.
 
      Requests that were not served in three tries, in the order in which they joined the queue.
@@ -140,7 +140,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[DeadPage | Problem]
+        Response[PageBodyDeadBody | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -162,7 +162,7 @@ def sync(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> DeadPage | Problem | None:
+) -> PageBodyDeadBody | Problem | None:
     """Requests that were not served in three tries, in the order in which they joined the queue.
 
      Requests that were not served in three tries, in the order in which they joined the queue.
@@ -179,7 +179,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        DeadPage | Problem
+        PageBodyDeadBody | Problem
     """
 
     return sync_detailed(
@@ -196,7 +196,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[DeadPage | Problem]:
+) -> Response[PageBodyDeadBody | Problem]:
     """Requests that were not served in three tries, in the order in which they joined the queue.
 
      Requests that were not served in three tries, in the order in which they joined the queue.
@@ -213,7 +213,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[DeadPage | Problem]
+        Response[PageBodyDeadBody | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -233,7 +233,7 @@ async def asyncio(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> DeadPage | Problem | None:
+) -> PageBodyDeadBody | Problem | None:
     """Requests that were not served in three tries, in the order in which they joined the queue.
 
      Requests that were not served in three tries, in the order in which they joined the queue.
@@ -250,7 +250,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        DeadPage | Problem
+        PageBodyDeadBody | Problem
     """
 
     return (

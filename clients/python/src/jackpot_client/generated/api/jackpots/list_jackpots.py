@@ -5,7 +5,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.jackpot_page import JackpotPage
+from ...models.page_body_jackpot import PageBodyJackpot
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -35,9 +35,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> JackpotPage | Problem | None:
+) -> PageBodyJackpot | Problem | None:
     if response.status_code == 200:
-        response_200 = JackpotPage.from_dict(response.json())
+        response_200 = PageBodyJackpot.from_dict(response.json())
 
         return response_200
 
@@ -94,7 +94,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[JackpotPage | Problem]:
+) -> Response[PageBodyJackpot | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -108,7 +108,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[JackpotPage | Problem]:
+) -> Response[PageBodyJackpot | Problem]:
     """All jackpots, in the order of their ids; for a bound key its own.
 
      All jackpots, in the order of their ids; for a bound key its own.
@@ -124,7 +124,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[JackpotPage | Problem]
+        Response[PageBodyJackpot | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -144,7 +144,7 @@ def sync(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> JackpotPage | Problem | None:
+) -> PageBodyJackpot | Problem | None:
     """All jackpots, in the order of their ids; for a bound key its own.
 
      All jackpots, in the order of their ids; for a bound key its own.
@@ -160,7 +160,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        JackpotPage | Problem
+        PageBodyJackpot | Problem
     """
 
     return sync_detailed(
@@ -175,7 +175,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[JackpotPage | Problem]:
+) -> Response[PageBodyJackpot | Problem]:
     """All jackpots, in the order of their ids; for a bound key its own.
 
      All jackpots, in the order of their ids; for a bound key its own.
@@ -191,7 +191,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[JackpotPage | Problem]
+        Response[PageBodyJackpot | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -209,7 +209,7 @@ async def asyncio(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> JackpotPage | Problem | None:
+) -> PageBodyJackpot | Problem | None:
     """All jackpots, in the order of their ids; for a bound key its own.
 
      All jackpots, in the order of their ids; for a bound key its own.
@@ -225,7 +225,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        JackpotPage | Problem
+        PageBodyJackpot | Problem
     """
 
     return (

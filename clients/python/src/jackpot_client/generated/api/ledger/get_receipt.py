@@ -6,8 +6,8 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.payout_row import PayoutRow
 from ...models.problem import Problem
+from ...models.receipt import Receipt
 from ...types import Response
 
 
@@ -27,9 +27,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PayoutRow | Problem | None:
+) -> Problem | Receipt | None:
     if response.status_code == 200:
-        response_200 = PayoutRow.from_dict(response.json())
+        response_200 = Receipt.from_dict(response.json())
 
         return response_200
 
@@ -91,7 +91,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PayoutRow | Problem]:
+) -> Response[Problem | Receipt]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -104,7 +104,7 @@ def sync_detailed(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[PayoutRow | Problem]:
+) -> Response[Problem | Receipt]:
     """The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another
     jackpot.
 
@@ -121,7 +121,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PayoutRow | Problem]
+        Response[Problem | Receipt]
     """
 
     kwargs = _get_kwargs(
@@ -139,7 +139,7 @@ def sync(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> PayoutRow | Problem | None:
+) -> Problem | Receipt | None:
     """The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another
     jackpot.
 
@@ -156,7 +156,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PayoutRow | Problem
+        Problem | Receipt
     """
 
     return sync_detailed(
@@ -169,7 +169,7 @@ async def asyncio_detailed(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[PayoutRow | Problem]:
+) -> Response[Problem | Receipt]:
     """The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another
     jackpot.
 
@@ -186,7 +186,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PayoutRow | Problem]
+        Response[Problem | Receipt]
     """
 
     kwargs = _get_kwargs(
@@ -202,7 +202,7 @@ async def asyncio(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> PayoutRow | Problem | None:
+) -> Problem | Receipt | None:
     """The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another
     jackpot.
 
@@ -219,7 +219,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PayoutRow | Problem
+        Problem | Receipt
     """
 
     return (

@@ -5,32 +5,31 @@ from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
-from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="PayoutRow")
+T = TypeVar("T", bound="Receipt")
 
 
 @_attrs_define
-class PayoutRow:
-    """The receipt of a payout.
+class Receipt:
+    """A payout, signed: who got how much of what, in which order. Amounts are in minor units.
 
     Attributes:
         amount (int): Minor units. Example: 18811.
         claim_order (int): Number of the paid claim within the jackpot, from 1. Example: 4.
-        currency (str): ISO 4217. Example: KRW.
+        currency (str): ISO 4217, or a game's own. Example: KRW.
         entry_id (str): For which entry. Example: round-8812-p7.
         event_id (str): Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`. Example:
-            jackpot:spring:9f1c0a44d2b7e633:8820:0.
+            jackpot:spring:9f1c0a44d2b7e633:8812:0.
         history (str): The history in which it was paid: 16 hexadecimal digits, other ones after each restore. Example:
             9f1c0a44d2b7e633.
         jackpot_id (str): Which jackpot paid. Example: spring.
-        key_id (str): The key that signed it: `/v1/keys`.
-        paid_at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:00:00.123Z.
-        payout_id (str): Made by the service. Example: 5d0b1c9f7a3e42d6b8a1c07e94f2d358.
+        key_id (str): The key that signed it: `/v1/keys`. Example: kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k.
+        paid_at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:45:03.125Z.
+        payout_id (str): Made by the service. Example: 4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5.
         player_id (str): To whom. Example: p7.
         pool_after (int): What it held after, before it was seeded again. Example: 0.
         pool_before (int): What the pool held before, minor units. Example: 18811.
-        signature (str): base64url Ed25519 over the RFC 8785 form of this object without `signature`.
+        signature (str): Ed25519 over the RFC 8785 form of the receipt without this member; base64url.
         tier (str): Out of which tier. Example: grand.
     """
 
@@ -49,7 +48,6 @@ class PayoutRow:
     pool_before: int
     signature: str
     tier: str
-    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         amount = self.amount
@@ -83,7 +81,7 @@ class PayoutRow:
         tier = self.tier
 
         field_dict: dict[str, Any] = {}
-        field_dict.update(self.additional_properties)
+
         field_dict.update(
             {
                 "amount": amount,
@@ -139,7 +137,7 @@ class PayoutRow:
 
         tier = d.pop("tier")
 
-        payout_row = cls(
+        receipt = cls(
             amount=amount,
             claim_order=claim_order,
             currency=currency,
@@ -157,21 +155,4 @@ class PayoutRow:
             tier=tier,
         )
 
-        payout_row.additional_properties = d
-        return payout_row
-
-    @property
-    def additional_keys(self) -> list[str]:
-        return list(self.additional_properties.keys())
-
-    def __getitem__(self, key: str) -> Any:
-        return self.additional_properties[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.additional_properties[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self.additional_properties[key]
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.additional_properties
+        return receipt

@@ -9,22 +9,24 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.jackpot import Jackpot
+    from ..models.coupon import Coupon
 
 
-T = TypeVar("T", bound="JackpotPage")
+T = TypeVar("T", bound="PageBodyCoupon")
 
 
 @_attrs_define
-class JackpotPage:
-    """A page of jackpots.
+class PageBodyCoupon:
+    """A page of a list.
 
     Attributes:
-        items (list[Jackpot]):
-        next_cursor (None | str | Unset): Send it as `cursor` for the next page; null at the end.
+        items (list[Coupon]):
+        next_cursor (None | str | Unset): Send it as `cursor` for the next page, with the same filters; null at the end.
+            A page may have fewer rows than
+            `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
     """
 
-    items: list[Jackpot]
+    items: list[Coupon]
     next_cursor: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -54,13 +56,13 @@ class JackpotPage:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.jackpot import Jackpot
+        from ..models.coupon import Coupon
 
         d = dict(src_dict)
         items = []
         _items = d.pop("items")
         for items_item_data in _items:
-            items_item = Jackpot.from_dict(items_item_data)
+            items_item = Coupon.from_dict(items_item_data)
 
             items.append(items_item)
 
@@ -73,13 +75,13 @@ class JackpotPage:
 
         next_cursor = _parse_next_cursor(d.pop("next_cursor", UNSET))
 
-        jackpot_page = cls(
+        page_body_coupon = cls(
             items=items,
             next_cursor=next_cursor,
         )
 
-        jackpot_page.additional_properties = d
-        return jackpot_page
+        page_body_coupon.additional_properties = d
+        return page_body_coupon
 
     @property
     def additional_keys(self) -> list[str]:

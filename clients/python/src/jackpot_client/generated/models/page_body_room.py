@@ -9,22 +9,24 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.coupon import Coupon
+    from ..models.room import Room
 
 
-T = TypeVar("T", bound="CouponPage")
+T = TypeVar("T", bound="PageBodyRoom")
 
 
 @_attrs_define
-class CouponPage:
-    """A page of coupons.
+class PageBodyRoom:
+    """A page of a list.
 
     Attributes:
-        items (list[Coupon]):
-        next_cursor (None | str | Unset): Send it as `cursor` for the next page; null at the end.
+        items (list[Room]):
+        next_cursor (None | str | Unset): Send it as `cursor` for the next page, with the same filters; null at the end.
+            A page may have fewer rows than
+            `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
     """
 
-    items: list[Coupon]
+    items: list[Room]
     next_cursor: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -54,13 +56,13 @@ class CouponPage:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.coupon import Coupon
+        from ..models.room import Room
 
         d = dict(src_dict)
         items = []
         _items = d.pop("items")
         for items_item_data in _items:
-            items_item = Coupon.from_dict(items_item_data)
+            items_item = Room.from_dict(items_item_data)
 
             items.append(items_item)
 
@@ -73,13 +75,13 @@ class CouponPage:
 
         next_cursor = _parse_next_cursor(d.pop("next_cursor", UNSET))
 
-        coupon_page = cls(
+        page_body_room = cls(
             items=items,
             next_cursor=next_cursor,
         )
 
-        coupon_page.additional_properties = d
-        return coupon_page
+        page_body_room.additional_properties = d
+        return page_body_room
 
     @property
     def additional_keys(self) -> list[str]:

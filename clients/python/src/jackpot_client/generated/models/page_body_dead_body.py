@@ -9,22 +9,24 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.room import Room
+    from ..models.dead_body import DeadBody
 
 
-T = TypeVar("T", bound="RoomPage")
+T = TypeVar("T", bound="PageBodyDeadBody")
 
 
 @_attrs_define
-class RoomPage:
-    """A page of rooms.
+class PageBodyDeadBody:
+    """A page of a list.
 
     Attributes:
-        items (list[Room]):
-        next_cursor (None | str | Unset): Send it as `cursor` for the next page; null at the end.
+        items (list[DeadBody]):
+        next_cursor (None | str | Unset): Send it as `cursor` for the next page, with the same filters; null at the end.
+            A page may have fewer rows than
+            `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
     """
 
-    items: list[Room]
+    items: list[DeadBody]
     next_cursor: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -54,13 +56,13 @@ class RoomPage:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.room import Room
+        from ..models.dead_body import DeadBody
 
         d = dict(src_dict)
         items = []
         _items = d.pop("items")
         for items_item_data in _items:
-            items_item = Room.from_dict(items_item_data)
+            items_item = DeadBody.from_dict(items_item_data)
 
             items.append(items_item)
 
@@ -73,13 +75,13 @@ class RoomPage:
 
         next_cursor = _parse_next_cursor(d.pop("next_cursor", UNSET))
 
-        room_page = cls(
+        page_body_dead_body = cls(
             items=items,
             next_cursor=next_cursor,
         )
 
-        room_page.additional_properties = d
-        return room_page
+        page_body_dead_body.additional_properties = d
+        return page_body_dead_body
 
     @property
     def additional_keys(self) -> list[str]:

@@ -1,6 +1,6 @@
 from typing import Literal
 
-BulkLineBulkLineResultValue = Literal[
+BulkLineResult = Literal[
     "already-issued",
     "coupon-closed",
     "dead",
@@ -13,7 +13,7 @@ BulkLineBulkLineResultValue = Literal[
     "voided",
 ]
 
-BULK_LINE_BULK_LINE_RESULT_VALUE_VALUES: set[BulkLineBulkLineResultValue] = {
+BULK_LINE_RESULT_VALUES: set[BulkLineResult] = {
     "already-issued",
     "coupon-closed",
     "dead",
@@ -27,9 +27,9 @@ BULK_LINE_BULK_LINE_RESULT_VALUE_VALUES: set[BulkLineBulkLineResultValue] = {
 }
 
 
-def check_bulk_line_bulk_line_result_value(value: str) -> BulkLineBulkLineResultValue:
-    if value in BULK_LINE_BULK_LINE_RESULT_VALUE_VALUES:
+def check_bulk_line_result(value: str) -> BulkLineResult:
+    if value in BULK_LINE_RESULT_VALUES:
         return value
     raise TypeError(
-        f"Unexpected value {value!r}. Expected one of {BULK_LINE_BULK_LINE_RESULT_VALUE_VALUES!r}"
+        f"Unexpected value {value!r}. Expected one of {BULK_LINE_RESULT_VALUES!r}"
     )
