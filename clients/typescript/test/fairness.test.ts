@@ -171,7 +171,7 @@ test("a draw belongs to its seed, definition and entry", async () => {
 
 test("a draw that no odds made is no draw of the service", async () => {
   const { draw } = entry(0);
-  const must_hit = { tier: "grand", cycle: 4, by: "amount", trigger: 7071 };
+  const must_hit = { tier: "grand", cycle: 4, by: "amount" as const, trigger: 7071 };
   const hit = { ...entry(0), draw: { ...draw, must_hit } };
   await assert.rejects(checkDraw(hit, DEFINITION, EPOCH), refusal(/hit cycle 4/));
   const external = { ...entry(2, [2, "paid"]), draw: { ...draw, by: "external" } } as Entry;

@@ -18,7 +18,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from .errors import VerificationError
-from .generated.models import Head, JwkSet, Receipt
+from .generated.models import Head, JwkSet
+from .generated.models import Receipt as ReceiptBody
 
 # Public keys by their `kid`.
 Keys = Mapping[str, bytes]
@@ -30,7 +31,7 @@ _PASS = "room-pass+jwt"
 _LARGEST_INTEGER = 2**53 - 1
 
 
-class Receipt(Receipt):
+class Receipt(ReceiptBody):
     """A payout whose signature was right."""
 
     # The JSON as it was signed, and the signature. Keep it: it can be verified again at any time.
