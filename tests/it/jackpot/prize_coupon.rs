@@ -128,8 +128,8 @@ async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
 #[tokio::test]
 async fn winners_of_a_batch_whose_coupon_is_gone_draw_money() {
     let fixture = fixture().await;
-    let money = rank(1, &json!({"fixed": {"tier": "grand", "amount": 1}}));
-    let odds = json!({"total": 2, "ranks": [money, coffee_rank(&fixture)]});
+    let money = |number: u32| rank(number, &json!({"fixed": {"tier": "grand", "amount": number}}));
+    let odds = json!({"total": 4, "ranks": [money(1), coffee_rank(&fixture), money(3), money(4)]});
     fixture.define(&json!({"max_redraws": 100, "odds": odds})).await;
     fixture.fund("f", 100).await;
     define_coffee(&fixture, 0).await;
@@ -137,12 +137,23 @@ async fn winners_of_a_batch_whose_coupon_is_gone_draw_money() {
         client_seed: ClientSeed::parse(&format!("seed-{n}")).ok(),
         ..sent("p", 1)
     };
-    let entries = batch("b", &(0..10).map(seeded).collect::<Vec<_>>());
-    let played = play(&fixture, u64::MAX).enter_batch(&fixture.id, &entries, "").await;
+    let (play, entries) = (
+        play(&fixture, u64::MAX),
+        batch("b", &(0..20).map(seeded).collect::<Vec<_>>()),
+    );
+    let played = play.enter_batch(&fixture.id, &entries, "").await;
     let winners = played.expect("taken").winners;
     let drawn_again = winners.iter().filter(|winner| !winner.record.refusals().is_empty());
-    assert!(drawn_again.count() > 0 && winners.len() == 10, "{winners:?}");
-    assert!(winners.iter().all(|winner| winner.record.state.is_won()), "{winners:?}");
+    assert!(drawn_again.count() > 1 && winners.len() == 20, "{winners:?}");
+    for winner in winners {
+        let (entry_id, sent) = (
+            entries.batch_id.entry_id(winner.index),
+            entries.entries.sent(winner.index - 1),
+        );
+        let answer = play.answer(&fixture.id, &entry_id, sent, winner.record).await;
+        let answer = answer.expect("what its own seed draws");
+        assert_eq!(results(&answer).last(), Some(&"paid"));
+    }
     fixture.assert_rebuilds().await;
 }
 

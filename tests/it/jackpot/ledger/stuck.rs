@@ -615,10 +615,6 @@ async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, before: Sta
 /// A jackpot uses the id of a settlement once, whatever became of its event.
 async fn the_id_of_a_skipped_settlement_is_used(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
-    let jackpot = JackpotFixture::on(fixture.redis.clone(), &json!({"settlement": "tracked"})).await;
-    jackpot.fund("f", 100).await;
-    let record = jackpot.take("w", 3).await;
-    let payout_id = payout_id(&jackpot.id, &jackpot.snapshot().await.history, "w", record.sequence);
     let settled = Standing {
         attempt: Some(Attempt {
             ended: Ended::Settled,
@@ -628,20 +624,35 @@ async fn the_id_of_a_skipped_settlement_is_used(db: LedgerDb) {
         }),
         ..Standing::new(State::Settled)
     };
-    step(&jackpot, &payout_id, Step::Settle, State::Due, &settled).await;
-    let n = jackpot.snapshot().await.mark.n();
-    jackpot
-        .rewrite(|events| {
-            let fields = &mut events.last_mut().expect("there").1;
-            fields.insert("meters".to_owned(), "rubbish, of no form;".to_owned());
-        })
-        .await;
-    jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
-    fixture.project().await;
-    skip(&fixture, &jackpot, n).await;
-    fixture.project().await;
-    let used = "SELECT jackpot_id, settlement_id FROM settlement_ids".to_owned();
-    assert_eq!(fixture.rows(used).await, [[jackpot.id.to_string(), "s1".to_owned()]]);
+    let requested = Standing {
+        asked: Some(operator().owner),
+        ..Standing::new(State::VoidRequested)
+    };
+    // The other step has no id.
+    for (done, after, used) in [
+        (Step::Settle, &settled, &["s1"][..]),
+        (Step::VoidRequest, &requested, &[]),
+    ] {
+        let jackpot = JackpotFixture::on(fixture.redis.clone(), &json!({"settlement": "tracked"})).await;
+        jackpot.fund("f", 100).await;
+        let record = jackpot.take("w", 3).await;
+        let payout_id = payout_id(&jackpot.id, &jackpot.snapshot().await.history, "w", record.sequence);
+        step(&jackpot, &payout_id, done, State::Due, after).await;
+        let n = jackpot.snapshot().await.mark.n();
+        jackpot
+            .rewrite(|events| {
+                let fields = &mut events.last_mut().expect("there").1;
+                fields.insert("meters".to_owned(), "rubbish, of no form;".to_owned());
+            })
+            .await;
+        jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+        fixture.project().await;
+        skip(&fixture, &jackpot, n).await;
+        fixture.project().await;
+        let id = &jackpot.id;
+        let rows = format!("SELECT settlement_id FROM settlement_ids WHERE jackpot_id = '{id}'");
+        assert_eq!(fixture.rows(rows).await.concat(), used);
+    }
 }
 
 /// Redis has no more than the number of a step, so what its event says is carried on, as far as it can be read.
