@@ -234,11 +234,11 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
     Ok(EnterEntry {
         entry_id: format!("{tag}-{number:024}"),
         sent: Sent {
-            player: PersonId::parse(&format!("p{}", FIRST_PLAYER + player))?,
-            stake: Minor::try_from(1_000)?,
             client_seed: seed.transpose()?,
-            source: None,
-            ranks: None,
+            ..Sent::of(
+                PersonId::parse(&format!("p{}", FIRST_PLAYER + player))?,
+                Minor::try_from(1_000)?,
+            )
         },
         rank: if number.is_multiple_of(ONE_WINS_OF) { 3 } else { 0 },
     })

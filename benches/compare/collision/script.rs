@@ -111,13 +111,7 @@ impl Player {
         self.sent += 1;
         let entries = [EnterEntry {
             entry_id: format!("e{}-{}", self.number, self.sent),
-            sent: Sent {
-                player: PersonId::parse(&format!("p{}", self.number))?,
-                stake: Minor::ZERO,
-                client_seed: None,
-                source: None,
-                ranks: None,
-            },
+            sent: Sent::of(PersonId::parse(&format!("p{}", self.number))?, Minor::ZERO),
             rank,
         }];
         let entered = scripts::enter(&self.store, &self.known.keys, &self.fence, &self.definition, &entries).await?;

@@ -29,11 +29,8 @@ impl Described for EntryBody {}
 impl EntryBody {
     pub(super) fn sent(self) -> Sent {
         Sent {
-            player: self.player_id,
-            stake: self.stake,
             client_seed: self.client_seed,
-            source: None,
-            ranks: None,
+            ..Sent::of(self.player_id, self.stake)
         }
     }
 }

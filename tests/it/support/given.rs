@@ -82,14 +82,7 @@ pub fn person(text: &str) -> PersonId {
 
 /// What a player sends.
 pub fn sent(player: &str, stake: u64) -> Sent {
-    let (player, stake) = (person(player), Minor::try_from(stake).expect("in range"));
-    Sent {
-        player,
-        stake,
-        client_seed: None,
-        source: None,
-        ranks: None,
-    }
+    Sent::of(person(player), Minor::try_from(stake).expect("in range"))
 }
 
 /// An entry of player `p` with stake 100 that drew `rank`.

@@ -349,6 +349,18 @@ impl WordPart for Sent {
 }
 
 impl Sent {
+    /// A request of this player with this stake, and nothing else.
+    #[must_use]
+    pub fn of(player: PersonId, stake: Minor) -> Self {
+        Self {
+            player,
+            stake,
+            client_seed: None,
+            source: None,
+            ranks: None,
+        }
+    }
+
     /// `player stake client_seed`, `*` for no seed, then source and ranks where there are any: the form in records and
     /// event blocks.
     #[must_use]

@@ -147,13 +147,8 @@ mod tests {
     }
 
     fn batch(stakes: &[u64]) -> Batch {
-        let sent = |stake: &u64| Sent {
-            player: PersonId::parse("p").expect("an id"),
-            stake: Minor::try_from(*stake).expect("in range"),
-            client_seed: None,
-            source: None,
-            ranks: None,
-        };
+        let player = PersonId::parse("p").expect("an id");
+        let sent = |stake: &u64| Sent::of(player.clone(), Minor::try_from(*stake).expect("in range"));
         Batch {
             batch_id: BatchId::parse("b").expect("an id"),
             entries: Entries::of(&stakes.iter().map(sent).collect::<Vec<_>>()).expect("some"),

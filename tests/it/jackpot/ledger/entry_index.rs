@@ -1,10 +1,11 @@
 //! The index of entries by player: a table per day that expires whole.
 
-use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, expire, insert, insert_sources, settle};
+use jackpot::jackpot::ledger::entry_index::{IndexRow, expire, insert, insert_sources, settle};
 use jackpot::sql::Sql;
 use jackpot::sql::entry_days::{day_of, days, ensure, table};
 use sqlx::AssertSqlSafe;
 
+use crate::ledger::queries::fixture::entry;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 /// 2025-11-21T00:00:00Z.
@@ -20,21 +21,8 @@ on_both_databases!(
 
 fn row(at_ms: i64, sequence: i64) -> IndexRow<'static> {
     IndexRow {
-        key: RowKey {
-            player_id: "p1",
-            at_ms,
-            jackpot_id: "spring",
-            sequence,
-        },
-        entry_id: "e1",
-        stake: 100,
-        client_seed: "",
-        source: None,
-        n: 1,
-        epoch: 1,
-        version: 1,
-        rank: 0,
         settled: false,
+        ..entry("p1", at_ms, "spring", sequence)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Only the keys that may see codes of coupons get them.
 
 use jackpot::jackpot::ledger::books::Books as State;
-use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
+use jackpot::jackpot::ledger::entry_index::{IndexRow, insert};
 use serde_json::{Value, json};
 
-use super::fixture::{Books, T0, books};
+use super::fixture::{Books, T0, books, entry};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -71,21 +71,8 @@ async fn an_entry_hides_the_code_that_it_won(db: LedgerDb) {
         .await;
     prize(&books).await;
     let row = IndexRow {
-        key: RowKey {
-            player_id: "p1",
-            at_ms: T0,
-            jackpot_id: "spring",
-            sequence: 1,
-        },
-        entry_id: "e",
-        stake: 100,
-        client_seed: "",
-        source: None,
-        n: 2,
-        epoch: 1,
-        version: 3,
         rank: 1,
-        settled: true,
+        ..entry("p1", T0, "spring", 1)
     };
     let mut tx = books.sql.begin().await.unwrap();
     insert(&mut tx, &[row]).await.unwrap();

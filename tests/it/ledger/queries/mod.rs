@@ -5,7 +5,7 @@ mod codes;
 mod coupons;
 mod daily;
 mod export;
-mod fixture;
+pub mod fixture;
 mod lists;
 mod pages;
 mod plans;

@@ -65,12 +65,10 @@ fn anything_else_is_refused() {
 fn the_fingerprint_tells_every_part() {
     let sent = |player: &str, stake: u64, seed: Option<&str>| {
         let client_seed = seed.map(|s| ClientSeed::parse(s).expect("a seed"));
+        let player = PersonId::parse(player).expect("an id");
         Sent {
-            player: PersonId::parse(player).expect("an id"),
-            stake: Minor::try_from(stake).expect("in range"),
             client_seed,
-            source: None,
-            ranks: None,
+            ..Sent::of(player, Minor::try_from(stake).expect("in range"))
         }
         .fingerprint()
     };

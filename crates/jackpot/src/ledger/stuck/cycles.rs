@@ -137,12 +137,16 @@ impl Skip<'_> {
                 // Cycles that follow a take share its nonce.
                 let template = || later.next.get(tier).cloned().or_else(|| before.clone());
                 let unknown = || {
+                    let of = template()?;
+                    // A cycle that ended without a take left its window to the next one: seconds from its own begin.
+                    let from = of.floor().map(|floor| floor - self.at_ms.div_euclid(1_000));
                     Some(CycleRow {
                         cycle: *cycle,
                         commitment: OrDash(Some(UNKNOWN.to_owned())),
                         began: self.at_ms,
+                        after: OrDash(from.map(|from| u64::try_from(from).unwrap_or_default())),
                         reversed: 0,
-                        ..template()?
+                        ..of
                     })
                 };
                 same.or_else(|| began(Some(*cycle))).or_else(unknown)
