@@ -22,11 +22,13 @@ use jackpot_core::money::Minor;
 use jackpot_core::wire::Field as _;
 use serde_json::json;
 
+use crate::fault::support::PATIENCE;
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::must_hit::{open, ruled};
 use crate::jackpot::transfer::Pair;
+use crate::support::eventually;
 use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::size::size;
@@ -460,8 +462,11 @@ async fn story_of_cycles(fixture: &JackpotLedger, is_slow: bool) -> JackpotFixtu
         second
     };
     let before = second().await;
-    while is_slow && second().await == before {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    if is_slow {
+        eventually(PATIENCE, "another second", async || {
+            (second().await != before).then_some(())
+        })
+        .await;
     }
     let by = operator();
     let rotated = jackpot
