@@ -1,7 +1,7 @@
 -- Shared by a checkpoint and a view: what Redis holds.
 --
 -- Part of a script, after state.lua.
--- needs: tier_rows tiers voided_rows
+-- needs: tier_rows tiers voided_rows used
 
 local HELD = {
   'n',
@@ -66,10 +66,10 @@ local function held_values(state, pending, seen_a, seen_b, definitions, adjustme
     out[#out + 1] = 'cycles'
     out[#out + 1] = state.cycles_text
   end
-  for _, name in ipairs({ 'hold', 'took' }) do
-    local used = redis.call('HGET', KEYS[1], name)
+  for _, field in ipairs(USED) do
+    local used = redis.call('HGET', KEYS[1], field[1])
     if used then
-      out[#out + 1] = name
+      out[#out + 1] = field[1]
       out[#out + 1] = used
     end
   end

@@ -8,8 +8,8 @@
 --       11..16 how many members KEYS[3] to KEYS[8] must have
 --       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values); then the
 --       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
---       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and hold, voided and took
---       where they are used; all as the ledger has it, its open epoch and cycles too
+--       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and voided and what used.lua
+--       has, where they are used; all as the ledger has it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply) nothing was written
@@ -21,8 +21,7 @@
 -- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. In a closed jackpot the
 -- new epoch ends at once, and no cycle begins. Runs when memory is full, because the large keys are already there.
 -- Cost: O(tiers + epochs).
--- needs: state tier_rows moved cycles epoch opening hold leaving voided subject/restored event/restore
--- needs: restore_end_reply
+-- needs: state tier_rows moved cycles epoch opening used voided subject/restored event/restore restore_end_reply
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
 local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_ROW = 3, 6, 9, 11, 18
@@ -106,15 +105,17 @@ if state.cycles_text ~= '' then
   packed.cycles = state.cycles_text
 end
 
-for row in string.gmatch(state.moved, '[^;]+') do
-  must(read_moved(row), 'JP_ARGUMENT moved')
+local head = {}
+local function keep_rows(name, read)
+  for row in string.gmatch(state[name] or '', '[^;]+') do
+    must(read(row), 'JP_ARGUMENT ' .. name)
+  end
+  head[name] = state[name]
 end
-for row in string.gmatch(state.voided or '', '[^;]+') do
-  must(read_voided(row), 'JP_ARGUMENT voided')
-end
-must(not state.hold or read_hold(state.hold), 'JP_ARGUMENT hold')
-for row in string.gmatch(state.took or '', '[^;]+') do
-  must(read_took(row), 'JP_ARGUMENT took')
+keep_rows('moved', read_moved)
+keep_rows('voided', read_voided)
+for _, field in ipairs(USED) do
+  keep_rows(field[1], field[2])
 end
 
 append_restore(KEYS[2], state, at, restored_values(state, from, records, own))
@@ -125,6 +126,5 @@ closing[#closing + 1] = state.epoch
 local ended_at = own.ended_epoch and num(at) or '-'
 closing[#closing + 1] = epoch_text(state.commitment, num(at), ended_at, state.nonce, state.secret)
 redis.call('HSET', KEYS[4], unpack(closing))
-local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts, moved = state.moved }
-head.hold, head.voided, head.took = state.hold, state.voided, state.took
+head.n, head.restores, head.status, head.puts = state.n, state.restores, state.status, state.puts
 return end_restore(KEYS[1], head, packed)

@@ -93,8 +93,7 @@ fn restored(raw: &Raw) -> RestoredState {
     };
     let meters = raw.meters.iter().chain(&raw.pools);
     RestoredState {
-        hold: None,
-        took: String::new(),
+        used: Vec::new(),
         n: number("n"),
         restores: number("restores"),
         status: Status::parse(&field("status")).expect("a status"),

@@ -550,6 +550,13 @@ impl Books {
         }
     }
 
+    /// The fields of the state that only some jackpots have (`lua/jackpot/used.lua`), as far as this one uses them.
+    pub fn used(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let hold = self.hold.clone().map(|hold| ("hold", hold));
+        let took = Some(("took", self.took.clone())).filter(|(_, took)| !took.is_empty());
+        hold.into_iter().chain(took)
+    }
+
     /// Under what payouts are tracked; `None` where the jackpot does not use it.
     #[must_use]
     pub fn held_hold(&self) -> Option<Hold> {

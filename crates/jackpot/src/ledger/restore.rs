@@ -263,8 +263,7 @@ async fn state(
         written,
         moved: Vec::new(),
         cycles: books.held_cycles(),
-        hold: books.hold.clone(),
-        took: books.took.clone(),
+        used: books.used().collect(),
     })
 }
 

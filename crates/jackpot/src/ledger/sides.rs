@@ -86,9 +86,7 @@ fn told(books: &Books) -> BTreeMap<String, String> {
     ];
     let cycles = [("cycles", in_order(books.held_cycles()))].into_iter();
     let cycles = cycles.filter(|(_, cycles)| !cycles.is_empty());
-    let hold = books.hold.clone().map(|hold| ("hold", hold));
-    let took = Some(("took", books.took.clone())).filter(|(_, took)| !took.is_empty());
-    let told = told.into_iter().chain(cycles).chain(hold).chain(took);
+    let told = told.into_iter().chain(cycles).chain(books.used());
     told.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 

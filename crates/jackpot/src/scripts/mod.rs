@@ -65,7 +65,7 @@ pub static LUA: Folder = Folder {
         "enter" "enter_batch" "enter_expected" "entering" "exactly" "find_record" "finish" "held" "kept" "limit"
         "lookup" "lookup_batch" "opening" "pending" "pending_record" "record" "refusal" "restore_end" "reverse" "rooms"
         "rotate" "settle" "stake_rows" "state" "status" "take" "tier_rows" "tiers" "transfer_expect" "transfer_give"
-        "transfer_parts" "transfer_receive" "transfer_release" "two_owners" "view" "voided_rows" "withdraw"
+        "transfer_parts" "transfer_receive" "transfer_release" "two_owners" "used" "view" "voided_rows" "withdraw"
     ),
     made: &MADE,
     shared: Some(&subject::LUA),

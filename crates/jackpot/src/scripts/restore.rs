@@ -89,10 +89,8 @@ pub struct RestoredState {
     pub moved: Vec<Moved>,
     /// Rules and cycles of its tiers.
     pub cycles: Cycles,
-    /// Under what payouts are tracked, as the field `hold` of the state; `None` where the jackpot does not use it.
-    pub hold: Option<String>,
-    /// What owners took out alone, as the field `took` of the state; empty for none.
-    pub took: String,
+    /// The fields of the state that only some jackpots have.
+    pub used: Vec<(&'static str, String)>,
 }
 
 /// A part of the records.
@@ -222,7 +220,12 @@ pub async fn restore_end(
             call = call.arg(meter(tier, value.name));
         }
     }
-    for (name, value) in state.fields().into_iter().chain(state.used()) {
+    for (name, value) in state
+        .fields()
+        .into_iter()
+        .chain(state.used.clone())
+        .chain(state.voided())
+    {
         call = call.arg(name).arg(value);
     }
     restore::restore_end(store, &RESTORE_END, call).await
@@ -236,8 +239,8 @@ impl RestoredState {
         all.map(|tier| tier.tier.clone()).collect()
     }
 
-    /// Fields that only some jackpots have.
-    fn used(&self) -> impl Iterator<Item = (&'static str, String)> {
+    /// What payouts were taken back, if any was.
+    fn voided(&self) -> Option<(&'static str, String)> {
         let voided = self.meters.iter().filter_map(|(name, amount)| {
             let (tier, amount) = (name.strip_suffix(":voided")?, u64::try_from(*amount).ok()?);
             Some(Voided {
@@ -246,10 +249,7 @@ impl RestoredState {
             })
         });
         let voided = Some(voided.collect::<Vec<_>>()).filter(|voided| !voided.is_empty());
-        let hold = self.hold.clone().map(|hold| ("hold", hold));
-        let took = Some(("took", self.took.clone())).filter(|(_, took)| !took.is_empty());
-        let voided = voided.map(|voided| ("voided", voided.text()));
-        hold.into_iter().chain(voided).chain(took)
+        voided.map(|voided| ("voided", voided.text()))
     }
 
     /// The names are those of `STATE` in `lua/jackpot/state.lua`.
