@@ -1,10 +1,9 @@
 -- Redeems an issued unit: its user has used it. It is used once.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 request id of the issue  3 redemption id  4 reference (write_request)  5 who
---       6 request id of the caller's request
---       7 '' or, of a coupon that was retired, the number of the event up to which the ledger was read  8 then the
---         record of the request in the ledger
+-- ARGV  1 known mark  2 request id of the issue  3 named values (lua/subject/named.lua): redemption (its id), reference
+--         (write_request), who, request_id, and of a coupon that was retired, else '': ledger_n, the number of the event up
+--         to which the ledger was read, and record, that of the request in the ledger
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
 --       with what is known of it (answered_reply):
 --         {'ok', mark, ...} redeemed | {'same', mark, ...} it was redeemed before by this redemption
@@ -18,20 +17,21 @@
 -- coupon redeems, because the user has the unit. Of a retired coupon, the ledger is the record: no event may follow
 -- what was read there, so two calls that read the same do not both redeem.
 -- Cost: O(1).
--- needs: state write_request asker record event/redeem
+-- needs: state subject/named write_request asker record event/redeem
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local id, redemption, reference, ledger_n = ARGV[2], ARGV[3], ARGV[4], ARGV[7]
+local id, wish = ARGV[2], named(ARGV[3])
+local redemption, reference, ledger_n = wish.redemption, wish.reference, wish.ledger_n
 local text = redis.call('HGET', KEYS[2], id)
 local is_kept = not text and state.status == 'ended'
 if is_kept then
   if ledger_n == '' then
     return { 'ended', mark(state) }
   end
-  text = ARGV[8]
+  text = wish.record
 end
 if not text then
   return { 'missing', mark(state) }
@@ -63,8 +63,8 @@ append_redeem(KEYS[6], state, at, {
   seq = issue.sequence,
   redemption = redemption,
   reference = reference,
-  who = ARGV[5],
-  request_id = ARGV[6],
+  who = wish.who,
+  request_id = wish.request_id,
 })
 if not is_kept then
   redis.call('HSET', KEYS[2], id, record)

@@ -2,14 +2,14 @@
 --
 -- KEYS  1 state  2 events  3 definitions  4 epochs  5 seen:a  6 seen:b  7 adjustments  8 pending
 --       9.. pools
--- ARGV  1 token of the restore  2 who  3 request id  4 reason
---       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
---       10 prepared cycles with a new nonce (cycles.lua), '' for none
---       11..16 how many members KEYS[3] to KEYS[8] must have
---       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values); then the
---       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
---       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and voided and what used.lua
---       has, where they are used; all as the ledger has it, its open epoch and cycles too
+-- ARGV  1 those of every restore (lua/subject/restored.lua), and
+--         next_history; of the epoch to open: next_epoch, next_commitment, next_nonce, next_secret
+--         prepared cycles with a new nonce (cycles.lua), '' for none
+--         definitions, epochs, seen_a, seen_b, adjustments, pending: how many members KEYS[3] to KEYS[8] must have
+--         meters: of each tier its name and values, as a row of the packed meters (values): "name value ...;"
+--       2 the state: n, restores, status, puts, moved, seq, order and the terms except gen_age and gen_looked, with tiers
+--         as text (tier_rows.lua), cycles_text (the field cycles), and voided and what used.lua has, where they are used;
+--         all as the ledger has it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply) nothing was written
@@ -24,37 +24,32 @@
 -- needs: state tier_rows moved cycles epoch opening used voided subject/restored event/restore restore_end_reply
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
-local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_ROW = 3, 6, 9, 11, 18
+local FIRST_POOL = 9
+local FIRST_COUNTED = 3
+local COUNTED = { 'definitions', 'epochs', 'seen_a', 'seen_b', 'adjustments', 'pending' } -- KEYS[3] to KEYS[8]
 local NUMBERS = { 'n', 'restores', 'seq', 'order', 'last_version', 'gen_start', 'gen_opened', 'retention' }
 
-local was = read_state(KEYS[1])
-local from, ended = restored_from(was, KEYS[1])
+local was, wish = read_state(KEYS[1]), named(ARGV[1])
+local from, ended = restored_from(was, KEYS[1], wish)
 if not from then
   return ended
 end
 local records = 0
-for i = 0, COUNTED - 1 do
-  local key = KEYS[FIRST_COUNTED + i]
-  local count = i == COUNTED - 1 and redis.call('ZCARD', key) or redis.call('HLEN', key)
-  if count ~= tonumber(ARGV[FIRST_COUNT + i]) then
+for i, part in ipairs(COUNTED) do
+  local count = redis.call(part == 'pending' and 'ZCARD' or 'HLEN', KEYS[FIRST_COUNTED + i - 1])
+  if count ~= tonumber(wish[part]) then
     return { 'incomplete', mark(was) }
   end
   records = records + count
 end
 
-local first_field = FIRST_ROW + tonumber(ARGV[17]) * METERS_WIDTH
-local meters = new_meters()
-for i = FIRST_ROW, first_field - 1 do
-  local is_name = (i - FIRST_ROW) % METERS_WIDTH == 0
-  meters[#meters + 1] = is_name and ARGV[i] or must(exact(ARGV[i]), 'JP_ARGUMENT meter')
-end
 local at = now_ms()
 local state = { gen_age = 0, gen_looked = at }
-read_restored(was, first_field, state, NUMBERS, {})
+read_restored(was, state, NUMBERS, {})
 state.tiers, state.next_tiers = tier_rows(state.tiers), tier_rows(state.next_tiers)
 
-local epoch, last, closing = must(exact(ARGV[6]), 'JP_ARGUMENT epoch'), 0, {}
-opening(ARGV[8], ARGV[9])
+local epoch, last, closing = must(exact(wish.next_epoch), 'JP_ARGUMENT epoch'), 0, {}
+opening(wish.next_nonce, wish.next_secret)
 local epochs = redis.call('HGETALL', KEYS[4])
 for i = 1, #epochs, 2 do
   last = math.max(last, must(exact(epochs[i]), 'JP_DAMAGED epoch'))
@@ -65,15 +60,19 @@ for i = 1, #epochs, 2 do
   end
 end
 must(epoch >= last + EPOCH_GAP or nil, 'JP_ARGUMENT epoch')
-local tiers, limits = {}, {}
+local tiers, limits, meters = {}, {}, new_meters()
 for _, row in ipairs(state.tiers) do
   limits[row[1]] = row[3] or nil
 end
-for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
-  local pool = must(exact(ARGV[i + 1]), 'JP_ARGUMENT pool')
-  tiers[#tiers + 1] = { name = ARGV[i], pool = pool, limit = limits[ARGV[i]] }
+for row in string.gmatch(wish.meters, '[^;]+') do
+  local first = #meters + 1
+  for value in string.gmatch(row, '%S+') do
+    meters[#meters + 1] = #meters < first and value or must(exact(value), 'JP_ARGUMENT meter')
+  end
+  must(#meters - first + 1 == METERS_WIDTH or nil, 'JP_ARGUMENT meters')
+  tiers[#tiers + 1] = { name = meters[first], pool = meters[first + 1], limit = limits[meters[first]] }
 end
-must(prepare(state, ARGV[10], at, true) == nil or nil, 'JP_ARGUMENT cycles')
+must(prepare(state, wish.prepared, at, true) == nil or nil, 'JP_ARGUMENT cycles')
 local second, latest = math.floor(at / 1000), renewed_second(state, EPOCH_GAP)
 if epoch == second or epoch > last + EPOCH_GAP then
   latest = math.max(latest, epoch)
@@ -82,8 +81,9 @@ if latest >= second then
   return begin_later_reply(mark(was), { wait_ms = num((latest + 1) * 1000 - at) })
 end
 local closed = state.epoch
-state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]
-state.history = ARGV[5]
+state.epoch, state.commitment, state.nonce, state.secret =
+  num(epoch), wish.next_commitment, wish.next_nonce, wish.next_secret
+state.history = wish.next_history
 
 renew_cycles(state, tiers)
 local cycles = cycle_changes(state)
@@ -118,9 +118,9 @@ for _, field in ipairs(USED) do
   keep_rows(field[1], field[2])
 end
 
-append_restore(KEYS[2], state, at, restored_values(state, from, records, own))
-for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
-  redis.call('SET', KEYS[FIRST_POOL + (i - FIRST_ROW) / METERS_WIDTH], ARGV[i + 1])
+append_restore(KEYS[2], state, at, restored_values(state, wish, from, records, own))
+for t, tier in ipairs(tiers) do
+  redis.call('SET', KEYS[FIRST_POOL + t - 1], num(tier.pool))
 end
 closing[#closing + 1] = state.epoch
 local ended_at = own.ended_epoch and num(at) or '-'

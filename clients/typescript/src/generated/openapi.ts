@@ -6078,8 +6078,7 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
-                 *     void, withdraw, approve-limit, rotate, restore, redrive, bulk-issue, skip, delete, replay, emergency-stop or emergency-start.
+                 * @description Of this kind: a value of `action` of a row, such as `define`.
                  * @example pause
                  */
                 action?: string;

@@ -7,6 +7,7 @@ use crate::record::Record;
 use crate::redemption::Reference;
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::CouponKeys;
+use jackpot_kernel::subject::Named;
 
 use super::answers::{self, Answer};
 use super::{Mark, REDEEM, Refusal, ScriptError, call, run};
@@ -59,14 +60,14 @@ pub async fn redeem(
     kept: Option<&FromLedger>,
 ) -> Result<(Mark, Redeemed), ScriptError> {
     let (n, record) = kept.map_or_else(Default::default, |kept| (kept.n.to_string(), kept.record.to_string()));
-    let call = call(&REDEEM, keys, known)
-        .arg(&wish.request_id)
-        .arg(wish.redemption.as_str())
-        .arg(wish.reference.text())
-        .arg(&wish.who)
-        .arg(&wish.by_request)
-        .arg(n)
-        .arg(record);
+    let named = Named::new()
+        .with("redemption", &wish.redemption)
+        .with("reference", wish.reference.text())
+        .with("who", &wish.who)
+        .with("request_id", &wish.by_request)
+        .with("ledger_n", n)
+        .with("record", record);
+    let call = call(&REDEEM, keys, known).arg(&wish.request_id).arg(named);
     let reply = run(store, &REDEEM, call, known).await?;
     let answer = || answers::read_one(&reply);
     let redeemed = match reply.code() {

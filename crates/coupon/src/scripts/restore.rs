@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::definition::Definition;
 use jackpot_api::coupon::Status;
+use jackpot_core::names;
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::store::keys::CouponKeys;
 use jackpot_kernel::store::{Call, Store};
@@ -15,23 +16,22 @@ use jackpot_kernel::subject::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError};
 
-/// A part of the records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// Records by request id.
-    Requests,
-    /// Issues that count, by user id.
-    Users,
-    /// Arrival numbers of queued requests, by request id.
-    Queue,
-    /// Arrival numbers of dead letters, by request id.
-    Dead,
+names! {
+    /// A part of the records.
+    #[derive(PartialOrd, Ord)]
+    pub enum Part {
+        /// Records by request id.
+        Requests = "requests",
+        /// Issues that count, by user id.
+        Users = "users",
+        /// Arrival numbers of queued requests, by request id.
+        Queue = "queue",
+        /// Arrival numbers of dead letters, by request id.
+        Dead = "dead",
+    }
 }
 
 impl Part {
-    /// All parts, in the order of the counts of `restore_end.lua`.
-    const ALL: [Self; 4] = [Self::Requests, Self::Users, Self::Queue, Self::Dead];
-
     /// The key of the part.
     pub fn key(self, keys: &CouponKeys) -> &str {
         match self {
@@ -121,12 +121,9 @@ pub async fn restore_end(
     reason: &str,
 ) -> Result<RestoreEnded, ScriptError> {
     let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
-    let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
-    for part in Part::ALL {
-        call = call.arg(state.written.get(&part).copied().unwrap_or_default());
-    }
-    for (name, value) in state.fields() {
-        call = call.arg(name).arg(value);
-    }
-    restore::restore_end(store, &RESTORE_END, call).await
+    let written = |part: &Part| state.written.get(part).copied().unwrap_or_default();
+    let wish = Part::ALL.iter().fold(restore::wish(token, by, reason), |wish, part| {
+        wish.with(part.as_str(), written(part))
+    });
+    restore::restore_end(store, &RESTORE_END, call, wish, &state.fields()).await
 }

@@ -13,6 +13,7 @@ use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::reversal::Moved;
 use jackpot_core::jackpot::settlement::Voided;
+use jackpot_core::names;
 use jackpot_core::wire::Field;
 
 use jackpot_api::jackpot::Status;
@@ -93,34 +94,26 @@ pub struct RestoredState {
     pub used: Vec<(&'static str, String)>,
 }
 
-/// A part of the records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// JSON by version.
-    Definitions,
-    /// [`Epoch::to_text`](jackpot_core::jackpot::epoch::Epoch::to_text) by epoch.
-    Epochs,
-    /// Records by entry id, generation `a`.
-    SeenA,
-    /// Records by entry id, generation `b`.
-    SeenB,
-    /// `digest at` by adjustment id.
-    Adjustments,
-    /// Sequences by entry id.
-    Pending,
+names! {
+    /// A part of the records, in the order of the keys of `restore_end.lua`.
+    #[derive(PartialOrd, Ord)]
+    pub enum Part {
+        /// JSON by version.
+        Definitions = "definitions",
+        /// [`Epoch::to_text`](jackpot_core::jackpot::epoch::Epoch::to_text) by epoch.
+        Epochs = "epochs",
+        /// Records by entry id, generation `a`.
+        SeenA = "seen_a",
+        /// Records by entry id, generation `b`.
+        SeenB = "seen_b",
+        /// `digest at` by adjustment id.
+        Adjustments = "adjustments",
+        /// Sequences by entry id.
+        Pending = "pending",
+    }
 }
 
 impl Part {
-    /// All parts, in the order of the keys of `restore_end.lua`.
-    const ALL: [Self; 6] = [
-        Self::Definitions,
-        Self::Epochs,
-        Self::SeenA,
-        Self::SeenB,
-        Self::Adjustments,
-        Self::Pending,
-    ];
-
     /// The key of the part.
     pub fn key(self, keys: &JackpotKeys) -> &str {
         match self {
@@ -197,38 +190,30 @@ pub async fn restore_end(
     let call = Call::new(&RESTORE_END).key(&keys.state).key(&keys.events);
     let call = Part::ALL.iter().fold(call, |call, part| call.key(part.key(keys)));
     let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
-    let mut call = call
-        .arg(token)
-        .arg(&by.who)
-        .arg(&by.request_id)
-        .arg(reason)
-        .arg(&begins.history)
-        .arg(begins.epoch)
-        .arg(&begins.opening.commitment)
-        .arg(&begins.opening.nonce)
-        .arg(&begins.opening.secret_id)
-        .arg(&begins.prepared);
-    for part in Part::ALL {
-        call = call.arg(state.written.get(&part).copied().unwrap_or_default());
-    }
-    call = call.arg(tiers.len());
-    for tier in &tiers {
-        let (name, values) = METERS.each.split_first().expect("a row begins with a name");
-        debug_assert_eq!(name.name, "name");
-        call = call.arg(tier.as_str());
-        for value in values {
-            call = call.arg(meter(tier, value.name));
-        }
-    }
-    for (name, value) in state
+    let row = |tier: &Id| {
+        let (_, values) = METERS.each.split_first().expect("a row begins with a name");
+        let values = values.iter().map(|value| format!(" {}", meter(tier, value.name)));
+        format!("{tier}{};", values.collect::<String>())
+    };
+    let wish = restore::wish(token, by, reason)
+        .with("next_history", &begins.history)
+        .with("next_epoch", begins.epoch)
+        .with("next_commitment", &begins.opening.commitment)
+        .with("next_nonce", &begins.opening.nonce)
+        .with("next_secret", &begins.opening.secret_id)
+        .with("prepared", &begins.prepared)
+        .with("meters", tiers.iter().map(row).collect::<String>());
+    let written = |part: &Part| state.written.get(part).copied().unwrap_or_default();
+    let wish = Part::ALL
+        .iter()
+        .fold(wish, |wish, part| wish.with(part.as_str(), written(part)));
+    let fields = state
         .fields()
         .into_iter()
         .chain(state.used.clone())
-        .chain(state.voided())
-    {
-        call = call.arg(name).arg(value);
-    }
-    restore::restore_end(store, &RESTORE_END, call).await
+        .chain(state.voided());
+    let fields = fields.collect::<Vec<_>>();
+    restore::restore_end(store, &RESTORE_END, call, wish, &fields).await
 }
 
 impl RestoredState {

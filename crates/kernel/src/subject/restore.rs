@@ -9,7 +9,8 @@ use crate::reply;
 use crate::store::{Call, Script, Store};
 
 use super::emergency::Decision;
-use super::{LUA, ScriptError, run};
+use super::{LUA, Named, ScriptError, run};
+use crate::operator::Operator;
 
 static BEGIN: LazyLock<Script> = LazyLock::new(|| LUA.script("restore_begin", "allow-oom", "subject/restore_begin"));
 static RECORDS: LazyLock<Script> = LazyLock::new(|| LUA.script("restore_records", "", "subject/restore_records"));
@@ -115,9 +116,24 @@ reply! {
     }
 }
 
-/// Calls the script that ends a restore.
-pub async fn restore_end(store: &Store, script: &'static Script, call: Call<'_>) -> Result<RestoreEnded, ScriptError> {
-    let reply = run(store, script, call, Mark::ZERO).await?;
+/// The named values that every script which ends a restore takes.
+#[must_use]
+pub fn wish(token: &str, by: &Operator, reason: &str) -> Named {
+    Named::new().with("token", token).why(by, reason)
+}
+
+/// Calls the script that ends a restore. `call`: with its keys. `state`: of the ledger, by the names of its fields.
+pub async fn restore_end(
+    store: &Store,
+    script: &'static Script,
+    call: Call<'_>,
+    wish: Named,
+    state: &[(&str, String)],
+) -> Result<RestoreEnded, ScriptError> {
+    let state = state
+        .iter()
+        .fold(Named::new(), |state, (name, value)| state.with(name, value));
+    let reply = run(store, script, call.arg(wish).arg(state), Mark::ZERO).await?;
     match reply.code() {
         "ok" | "same" => Ok(RestoreEnded::Done(reply.mark())),
         "other" => Ok(RestoreEnded::Other),

@@ -81,11 +81,9 @@ pub async fn restore_end(
     reason: &str,
 ) -> Result<RestoreEnded, ScriptError> {
     let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
-    let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
-    call = call.arg(if state.lost_events { "1" } else { "" });
-    call = call.arg(&state.next_order.nonce).arg(&state.next_order.commitment);
-    for (name, value) in state.fields() {
-        call = call.arg(name).arg(value);
-    }
-    restore::restore_end(store, &RESTORE_END, call).await
+    let wish = restore::wish(token, by, reason)
+        .with_flag("lost", state.lost_events)
+        .with("next_nonce", &state.next_order.nonce)
+        .with("next_commitment", &state.next_order.commitment);
+    restore::restore_end(store, &RESTORE_END, call, wish, &state.fields()).await
 }

@@ -1,15 +1,15 @@
 -- Ends a restore (lua/subject/restored.lua).
 --
 -- KEYS  the two of the toy (state.lua)
--- ARGV  1 token of the restore  2 who  3 request id  4 reason  5.. the ledger's state as name, value, ...
+-- ARGV  1, 2 those of every restore
 -- Reply {'unknown'} | {'other' | 'ok' | 'same', mark}
 -- needs: state subject/restored event/restore
 
-local was = read_state(KEYS[1])
-local from, ended = restored_from(was, KEYS[1])
+local was, wish = read_state(KEYS[1]), named(ARGV[1])
+local from, ended = restored_from(was, KEYS[1], wish)
 if not from then
   return ended
 end
-local state = read_restored(was, 5, {}, { 'n', 'restores', 'version', 'limit', 'seq' }, {})
-append_restore(KEYS[2], state, now_ms(), restored_values(state, from, 0, {}))
+local state = read_restored(was, {}, { 'n', 'restores', 'version', 'limit', 'seq' }, {})
+append_restore(KEYS[2], state, now_ms(), restored_values(state, wish, from, 0, {}))
 return end_restore(KEYS[1], state, {})

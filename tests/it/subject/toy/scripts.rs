@@ -174,9 +174,5 @@ pub async fn restore_end(
     reason: &str,
 ) -> Result<RestoreEnded, ScriptError> {
     let call = Call::new(&RESTORE_END).key(keys.state).key(keys.events);
-    let call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
-    let call = state
-        .iter()
-        .fold(call, |call, (name, value)| call.arg(*name).arg(value));
-    restore::restore_end(store, &RESTORE_END, call).await
+    restore::restore_end(store, &RESTORE_END, call, restore::wish(token, by, reason), state).await
 }

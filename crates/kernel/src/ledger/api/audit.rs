@@ -26,8 +26,7 @@ pub(crate) struct AuditQuery {
     /// By the key with this name.
     #[param(value_type = Option<String>)]
     who: Option<Id>,
-    /// Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
-    /// void, withdraw, approve-limit, rotate, restore, redrive, bulk-issue, skip, delete, replay, emergency-stop or emergency-start.
+    /// Of this kind: a value of `action` of a row, such as `define`.
     #[param(value_type = Option<String>)]
     action: Option<Id>,
     /// Done then or later, RFC 3339.
