@@ -16,6 +16,7 @@ mod finding;
 mod forge;
 mod jackpot;
 mod kill;
+mod look;
 mod machine;
 mod market;
 mod numbers;
