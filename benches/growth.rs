@@ -179,8 +179,8 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     let mut plots = Vec::new();
     for grown in &all {
         let (title, x) = grown.what.about();
-        let series = |name: &str, value: fn(&Sample) -> f64| Series {
-            name: name.to_owned(),
+        let series = |name, value: fn(&Sample) -> f64| Series {
+            name,
             // A logarithmic axis has no zero.
             points: grown
                 .steps

@@ -54,7 +54,7 @@ macro_rules! limit {
 
 /// A value of two points, `ours / theirs`, with the limit of the ratio if it has one, and what it says.
 macro_rules! ratios {
-    ($($of:ident: $ours:literal / $theirs:literal $($is:tt $limit:literal)?, $what:literal;)*) => {
+    ($($of:ident: $ours:literal / $theirs:literal $([$is:tt $limit:literal])?, $what:literal;)*) => {
         [$(Wanted {
             what: $what,
             ours: $ours,
@@ -66,31 +66,31 @@ macro_rules! ratios {
 }
 
 const LINES: [Wanted; 42] = ratios! {
-    PerS: "one-64x100" / "http-64" >= 0.22, "100 jackpots, 64 connections ÷ HTTP alone: entries/s";
-    PerS: "one-512x100" / "http-512" >= 0.3, "100 jackpots, 512 connections ÷ HTTP alone: entries/s";
-    PerS: "one-64" / "http-64" >= 0.45, "single entry, 64 connections ÷ HTTP alone: entries/s";
-    P99: "one-64" / "http-64" <= 1.5, "single entry, 64 connections ÷ HTTP alone: p99";
-    PerS: "one-64" / "direct-64" >= 1.6, "single entry, 64 connections ÷ a script call each: entries/s";
-    PerS: "one-64" / "postgres" >= 20.0, "single entry, 64 connections ÷ PostgreSQL row: entries/s";
-    PerS: "batch-1000" / "incr" >= 1.3, "batches of 1,000 ÷ raw INCR -P 32: entries/s";
-    PerS: "batch-10000" / "incr-memory" >= 0.8, "batches of 10,000 ÷ raw INCR -P 32 without an append-only file: entries/s";
+    PerS: "one-64x100" / "http-64" [>= 0.22], "100 jackpots, 64 connections ÷ HTTP alone: entries/s";
+    PerS: "one-512x100" / "http-512" [>= 0.3], "100 jackpots, 512 connections ÷ HTTP alone: entries/s";
+    PerS: "one-64" / "http-64" [>= 0.45], "single entry, 64 connections ÷ HTTP alone: entries/s";
+    P99: "one-64" / "http-64" [<= 1.5], "single entry, 64 connections ÷ HTTP alone: p99";
+    PerS: "one-64" / "direct-64" [>= 1.6], "single entry, 64 connections ÷ a script call each: entries/s";
+    PerS: "one-64" / "postgres" [>= 20.0], "single entry, 64 connections ÷ PostgreSQL row: entries/s";
+    PerS: "batch-1000" / "incr" [>= 1.3], "batches of 1,000 ÷ raw INCR -P 32: entries/s";
+    PerS: "batch-10000" / "incr-memory" [>= 0.8], "batches of 10,000 ÷ raw INCR -P 32 without an append-only file: entries/s";
     PerS: "batch-1000" / "incr-memory", "batches of 1,000 ÷ raw INCR -P 32 without an append-only file: entries/s";
-    PerS: "batch-1000" / "postgres" >= 20.0, "batches of 1,000 ÷ PostgreSQL row: entries/s";
-    P50: "lone" / "lone-direct" <= 1.05, "lone entry ÷ a script call each: median latency";
-    P50: "play-4-lone" / "play-1-lone" <= 2.0, "four jackpots in one play ÷ one entry, one connection: median latency";
-    PerS: "issue-64" / "issue-counter-64" >= 1.0, "issues of a coupon ÷ key and counter script: issues/s";
-    PerS: "issue-64" / "issue-set-64" >= 1.0, "issues of a coupon ÷ set script: issues/s";
-    PerS: "issue-64" / "issue-for-update" >= 20.0, "issues of a coupon ÷ PostgreSQL SELECT … FOR UPDATE: issues/s";
-    PerS: "issue-512" / "issue-counter-512" >= 1.0, "issues of a coupon, 512 connections ÷ key and counter script: issues/s";
-    PerS: "issue-512" / "issue-set-512" >= 1.0, "issues of a coupon, 512 connections ÷ set script: issues/s";
-    PerS: "one-512" / "http-512" >= 0.55, "single entry, 512 connections ÷ HTTP alone: entries/s";
-    PerS: "one-64x100" / "direct-64x100" >= 2.0, "100 jackpots, 64 connections ÷ a script call each: entries/s";
-    PerS: "told-payouts" / "told-none" >= 0.95, "a webhook gets all payouts ÷ no subscriber: entries/s";
-    PerS: "told-webhook" / "told-none" >= 0.95, "a webhook gets all events ÷ no subscriber: entries/s";
-    PerS: "told-hangs" / "told-none" >= 0.95, "a webhook that hangs ÷ no subscriber: entries/s";
-    PerS: "deliver-webhook" / "told-events" >= 1.0, "deliveries to a webhook ÷ events of a busy jackpot: per second";
-    PerS: "deliver-nats" / "told-events" >= 1.0, "deliveries to NATS ÷ events of a busy jackpot: per second";
-    PerS: "deliver-kafka" / "told-events" >= 1.0, "deliveries to Kafka ÷ events of a busy jackpot: per second";
+    PerS: "batch-1000" / "postgres" [>= 20.0], "batches of 1,000 ÷ PostgreSQL row: entries/s";
+    P50: "lone" / "lone-direct" [<= 1.05], "lone entry ÷ a script call each: median latency";
+    P50: "play-4-lone" / "play-1-lone" [<= 2.0], "four jackpots in one play ÷ one entry, one connection: median latency";
+    PerS: "issue-64" / "issue-counter-64" [>= 1.0], "issues of a coupon ÷ key and counter script: issues/s";
+    PerS: "issue-64" / "issue-set-64" [>= 1.0], "issues of a coupon ÷ set script: issues/s";
+    PerS: "issue-64" / "issue-for-update" [>= 20.0], "issues of a coupon ÷ PostgreSQL SELECT … FOR UPDATE: issues/s";
+    PerS: "issue-512" / "issue-counter-512" [>= 1.0], "issues of a coupon, 512 connections ÷ key and counter script: issues/s";
+    PerS: "issue-512" / "issue-set-512" [>= 1.0], "issues of a coupon, 512 connections ÷ set script: issues/s";
+    PerS: "one-512" / "http-512" [>= 0.55], "single entry, 512 connections ÷ HTTP alone: entries/s";
+    PerS: "one-64x100" / "direct-64x100" [>= 2.0], "100 jackpots, 64 connections ÷ a script call each: entries/s";
+    PerS: "told-payouts" / "told-none" [>= 0.95], "a webhook gets all payouts ÷ no subscriber: entries/s";
+    PerS: "told-webhook" / "told-none" [>= 0.95], "a webhook gets all events ÷ no subscriber: entries/s";
+    PerS: "told-hangs" / "told-none" [>= 0.95], "a webhook that hangs ÷ no subscriber: entries/s";
+    PerS: "deliver-webhook" / "told-events" [>= 1.0], "deliveries to a webhook ÷ events of a busy jackpot: per second";
+    PerS: "deliver-nats" / "told-events" [>= 1.0], "deliveries to NATS ÷ events of a busy jackpot: per second";
+    PerS: "deliver-kafka" / "told-events" [>= 1.0], "deliveries to Kafka ÷ events of a busy jackpot: per second";
     PerS: "intake-nats" / "one-64", "messages of NATS ÷ single entry, 64 connections: entries/s";
     PerS: "intake-kafka" / "one-64", "messages of Kafka ÷ single entry, 64 connections: entries/s";
     P99: "one-512" / "http-512", "single entry, 512 connections ÷ HTTP alone: p99";

@@ -24,7 +24,7 @@ mod overview;
 mod port;
 mod product;
 mod progress;
-mod report;
+pub mod report;
 mod room;
 mod run;
 mod scenario;

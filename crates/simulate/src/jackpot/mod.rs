@@ -12,13 +12,17 @@ mod overview;
 mod plan;
 mod players;
 mod plots;
+mod triggers;
 
 pub use after::{meters, pending, receipts};
+pub use answer::{Wire, WireHit, Won};
 pub use args::{JackpotArgs, OF_JACKPOT};
-pub use draw::CycleSeed;
 pub use evidence::{Meter, Pending, Receipt, Receipts};
 pub use fairness::{Cycle, published};
 pub use plan::Plan;
+#[cfg(test)]
+pub use triggers::tests;
+pub use triggers::{Triggers, second, triggers};
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Everything a market day has seen, for the checks to judge.
 
 use super::plan::Plan;
-use crate::jackpot::{Cycle, Meter, Pending, Receipt, Receipts};
+use crate::jackpot::{Cycle, Meter, Pending, Receipts, Won};
 use crate::subscriber::Delivered;
 
 /// An entry that was taken, as its answer tells it.
@@ -22,28 +22,6 @@ pub struct Entry {
     /// When that call was sent, and when it was answered, in microseconds of the run.
     pub sent_us: u64,
     pub answered_us: u64,
-}
-
-/// Money that an entry won.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Won {
-    pub tier: String,
-    /// Minor units.
-    pub amount: i64,
-    pub payout_id: String,
-    pub claim_order: u64,
-}
-
-impl Won {
-    /// What the ledger must have of it.
-    pub fn receipt(&self, entry_id: &str) -> Receipt {
-        Receipt {
-            entry_id: entry_id.to_owned(),
-            tier: self.tier.clone(),
-            amount: self.amount,
-            claim_order: self.claim_order,
-        }
-    }
 }
 
 /// The must-hit that an entry reached.

@@ -6,7 +6,6 @@ mod again;
 mod answer;
 mod args;
 mod check;
-mod cycles;
 mod evidence;
 mod file;
 mod numbers;

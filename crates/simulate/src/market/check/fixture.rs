@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::finding::{self, Judged};
 use crate::forge::violated;
-use crate::jackpot::{Cycle, Meter, Pending, Receipt};
+use crate::jackpot::tests::cycle;
+use crate::jackpot::{Cycle, Meter, Pending, Receipt, Won};
 use crate::market::check::RULES;
-use crate::market::cycles::tests::cycle;
 use crate::market::evidence::{
-    Entry, Evidence, Hit, Moved, Reversal, Reversed, Seen, ShownJackpot, Stopped, Transferred, Won,
+    Entry, Evidence, Hit, Moved, Reversal, Reversed, Seen, ShownJackpot, Stopped, Transferred,
 };
 use crate::market::file::File;
 use crate::market::file::tests::DAY;
