@@ -19,6 +19,6 @@ mkdir -p "$directory"
 trap stop_postgres EXIT
 start_postgres
 
-cargo bench --bench ledger -- "$command" --directory "$directory" --json "$result" \
+cargo bench --bench benches -- "$command" --directory "$directory" --json "$result" \
   --postgres "postgres://postgres@127.0.0.1:$postgres_port/postgres" "$@"
 say "wrote $result"

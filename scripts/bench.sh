@@ -22,9 +22,7 @@ clean_up() {
 scripts/install.sh bench
 mkdir -p "$directory"
 profile=${BENCH_PROFILE:-bench}
-bench=compare
-[[ $command == hostile ]] && bench=hostile
-cargo bench --quiet --locked --profile "$profile" --no-run --bench "$bench"
+cargo bench --quiet --locked --profile "$profile" --no-run --bench benches
 trap clean_up EXIT
 # Writes the build's files to the disk, so that no measurement waits for them.
 sync
@@ -40,4 +38,4 @@ case $command in
     options+=(--postgres-port "$postgres_port")
     ;;
 esac
-cargo bench --quiet --locked --profile "$profile" --bench "$bench" -- "$command" "${options[@]}" "$@"
+cargo bench --quiet --locked --profile "$profile" --bench benches -- "$command" "${options[@]}" "$@"

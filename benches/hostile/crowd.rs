@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{MissedTickBehavior, interval_at, timeout};
 
-use crate::service::JACKPOT;
+use super::service::JACKPOT;
 
 /// Most bytes that one act pushes.
 const PUSH_BYTES: usize = 64 * 1024;

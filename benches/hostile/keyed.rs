@@ -2,18 +2,16 @@
 //! also when it waited for a connection. The client has its own thread, so that the crowd does not delay it.
 
 use std::cell::{Cell, RefCell};
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::timeout;
 
+use super::service::JACKPOT;
 use crate::Outcome;
-use crate::service::JACKPOT;
+use crate::http::{Connection, Target};
 
 const CONNECTIONS: usize = 64;
 /// A call that takes longer has failed.
@@ -50,8 +48,7 @@ impl Played {
 }
 
 struct Shared {
-    address: SocketAddr,
-    key: String,
+    target: Target,
     rate: u64,
     all_due: u64,
     begun: Instant,
@@ -64,13 +61,11 @@ struct Shared {
 }
 
 /// Sends `rate` entries per second for `time`, and asks `/healthz` each second on a separate connection.
-pub(crate) fn play(address: SocketAddr, key: &str, rate: u64, time: Duration) -> Outcome<Played> {
-    let key = key.to_owned();
+pub(crate) fn play(target: &Target, rate: u64, time: Duration) -> Outcome<Played> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     LocalSet::new().block_on(&runtime, async {
         let shared = Rc::new(Shared {
-            address,
-            key,
+            target: target.clone(),
             rate,
             all_due: rate * time.as_secs(),
             begun: Instant::now(),
@@ -85,7 +80,7 @@ pub(crate) fn play(address: SocketAddr, key: &str, rate: u64, time: Duration) ->
         for _ in 0..CONNECTIONS {
             players.spawn_local(player(Rc::clone(&shared)));
         }
-        let (healthz_us, ()) = tokio::join!(healthz(address, time), async {
+        let (healthz_us, ()) = tokio::join!(healthz(target, time), async {
             while players.join_next().await.is_some() {}
         });
         let played = Played {
@@ -113,13 +108,9 @@ async fn player(shared: Rc<Shared>) {
             shared.run,
             number % 1000
         );
-        let request = format!(
-            "POST /v1/jackpots/{JACKPOT}/entries HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            shared.key,
-            body.len()
-        );
-        let sent = timeout(ANSWER_LIMIT, call(&mut connection, shared.address, request.as_bytes())).await;
+        let path = format!("/v1/jackpots/{JACKPOT}/entries");
+        let request = shared.target.request("POST", &path, body.as_bytes());
+        let sent = timeout(ANSWER_LIMIT, call(&mut connection, &shared.target, &request)).await;
         let failure = match sent {
             Ok(Ok(201)) => None,
             Ok(Ok(status)) => Some(format!("entry {number}: status {status}")),
@@ -141,43 +132,26 @@ async fn player(shared: Rc<Shared>) {
 }
 
 /// Sends a request on the connection, which is made if there is none. Returns the status of the answer.
-async fn call(connection: &mut Option<TcpStream>, address: SocketAddr, request: &[u8]) -> Outcome<u16> {
-    let stream = if let Some(stream) = connection.take() {
-        stream
-    } else {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        stream
+async fn call(connection: &mut Option<Connection>, target: &Target, request: &[u8]) -> Outcome<u16> {
+    let mut open = match connection.take() {
+        Some(open) => open,
+        None => target.connect().await?,
     };
-    let stream = connection.insert(stream);
-    stream.write_all(request).await?;
-    let mut received = Vec::with_capacity(2048);
-    loop {
-        if stream.read_buf(&mut received).await? == 0 {
-            return Err("the connection ended within an answer".into());
-        }
-        let Some(head) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
-            continue;
-        };
-        let text = std::str::from_utf8(&received[..head])?.to_ascii_lowercase();
-        let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
-        let length: usize = length.map_or(Ok(0), str::parse)?;
-        if received.len() >= head + 4 + length {
-            return Ok(text.get(9..12).ok_or("an answer without a status")?.parse()?);
-        }
-    }
+    let status = open.send(request).await?.status;
+    *connection = Some(open);
+    Ok(status)
 }
 
 /// The slowest answer in µs; `None` when one failed.
-async fn healthz(address: SocketAddr, time: Duration) -> Option<u64> {
+async fn healthz(target: &Target, time: Duration) -> Option<u64> {
     let until = Instant::now() + time;
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     let mut slowest = Some(0);
     while Instant::now() < until {
         ticks.tick().await;
         let at = Instant::now();
-        let request = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-        let answered = timeout(ANSWER_LIMIT, call(&mut None, address, request)).await;
+        let request = target.request("GET", "/healthz", b"");
+        let answered = timeout(ANSWER_LIMIT, call(&mut None, target, &request)).await;
         let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX);
         slowest = match answered {
             Ok(Ok(200)) => slowest.map(|slowest| slowest.max(micros)),

@@ -1,7 +1,7 @@
 //! The running service: its memory while it streams a list, the time of a page, and the query plans.
 
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
@@ -12,11 +12,11 @@ use reqwest::Client;
 use serde_json::Value;
 use sqlx::Row;
 
-use crate::report::Read;
-use crate::{Outcome, fill, place};
+use super::report::Read;
+use super::{fill, place};
+use crate::Outcome;
+use crate::process::{Process, product, status_kib};
 
-/// Time for a start of the service on a loaded machine.
-const START_LIMIT: Duration = Duration::from_mins(1);
 /// Number of pages at each end, whose median counts.
 const PAGES: usize = 21;
 const MIB: u64 = 1024;
@@ -44,7 +44,7 @@ pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcom
     let plans = plans(&sql).await?;
     sql.close().await;
     eprintln!("{database}: {payouts} payouts are there");
-    let service = Service::start(directory).await?;
+    let service = Service::start(directory, settings.http.listen).await?;
     let mut read = Read {
         database,
         exports: Vec::new(),
@@ -61,7 +61,6 @@ pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcom
         eprintln!("{export:?}");
         read.exports.push(export);
     }
-    service.stop()?;
     if let Some((name, .., grown)) = read.exports.iter().find(|(.., grown)| *grown > MOST_GROWTH_KIB) {
         return Err(format!("{name} grew the process by {grown} KiB").into());
     }
@@ -70,50 +69,29 @@ pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcom
 
 /// The release build, on its own port.
 struct Service {
-    process: Child,
+    process: Process,
     base: String,
     key: String,
     client: Client,
 }
 
 impl Service {
-    async fn start(directory: &Path) -> Outcome<Self> {
-        let port = jackpot_simulate::free_port()?;
-        let log = std::fs::File::create(directory.join("service.log"))?;
-        let process = Command::new(env!("CARGO_BIN_EXE_jackpot"))
-            .args(["serve", "--config"])
-            .arg(std::path::absolute(directory.join("settings.toml"))?)
-            .env("JACKPOT__HTTP__LISTEN", format!("127.0.0.1:{port}"))
-            .current_dir(directory)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()?;
+    async fn start(directory: &Path, address: SocketAddr) -> Outcome<Self> {
+        let mut process = Process::start(product(), directory)?;
         // The TLS parts of the client need a provider, whether TLS is used or not.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut service = Self {
-            process,
-            base: format!("http://127.0.0.1:{port}"),
-            key: String::new(),
-            client: Client::builder().build()?,
+        let (base, client) = (format!("http://{address}"), Client::builder().build()?);
+        let ready = async || {
+            let answer = client.get(format!("{base}/readyz")).send().await;
+            answer.is_ok_and(|answer| answer.status().is_success())
         };
-        let begun = Instant::now();
-        let ready = format!("{}/readyz", service.base);
-        while !service
-            .client
-            .get(&ready)
-            .send()
-            .await
-            .is_ok_and(|answer| answer.status().is_success())
-        {
-            if begun.elapsed() > START_LIMIT {
-                return Err(std::fs::read_to_string(directory.join("service.log"))?.into());
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        let key = std::fs::read_to_string(directory.join("operator.key"))?;
-        key.trim().clone_into(&mut service.key);
-        Ok(service)
+        process.until(ready).await?;
+        Ok(Self {
+            key: process.operator_key()?,
+            process,
+            base,
+            client,
+        })
     }
 
     async fn page(&self, query: &str) -> Outcome<(Duration, Value)> {
@@ -149,7 +127,7 @@ impl Service {
 
     /// Reads the whole list and keeps nothing of it.
     async fn export(&self, media_type: &str, payouts: u64) -> Outcome<(String, u64, f64, u64, u64)> {
-        let before = self.status("VmRSS:")?;
+        let before = status_kib(self.process.id(), "VmRSS")?;
         let begun = Instant::now();
         let request = self
             .client
@@ -159,45 +137,17 @@ impl Service {
         let (mut lines, mut highest) = (0, before);
         while let Some(bytes) = answer.chunk().await? {
             lines += bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
-            highest = highest.max(self.status("VmRSS:")?);
+            highest = highest.max(status_kib(self.process.id(), "VmRSS")?);
         }
         // This is the maximum over the life of the process, and counts if it is higher than before. The samples show it
         // by export.
-        highest = highest.max(self.status("VmHWM:")?);
+        highest = highest.max(status_kib(self.process.id(), "VmHWM")?);
         let rows = lines - u64::from(media_type == "text/csv");
         if rows != payouts {
             return Err(format!("{rows} rows came, {payouts} are there").into());
         }
         let seconds = begun.elapsed().as_secs_f64();
         Ok((media_type.to_owned(), rows, seconds, before, highest - before))
-    }
-
-    /// A line of `/proc/<pid>/status`, in KiB.
-    fn status(&self, name: &str) -> Outcome<u64> {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        let value = line
-            .and_then(|line| line.split_whitespace().next())
-            .ok_or("no such line")?;
-        Ok(value.parse()?)
-    }
-
-    /// Stops the service in order, so that its Redis ends too.
-    fn stop(mut self) -> Outcome {
-        let pid = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
-        self.process.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        if let Ok(None) = self.process.try_wait() {
-            let pid = rustix::process::Pid::from_child(&self.process);
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-            let _ = self.process.wait();
-        }
     }
 }
 

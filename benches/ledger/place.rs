@@ -23,11 +23,12 @@ pub(crate) struct Place {
     pub(crate) operate: Operate,
 }
 
-/// The default settings, except for the directory and the ledger's URL.
+/// The default settings, except for the directory, the port and the ledger's URL.
 pub(crate) fn settings(directory: &Path, url: &str) -> Outcome<Settings> {
     let file = directory.join("settings.toml");
     let data_dir = std::path::absolute(directory)?;
-    let text = serde_json::json!({"data_dir": data_dir, "ledger": {"url": url}});
+    let listen = format!("127.0.0.1:{}", jackpot_simulate::free_port()?);
+    let text = serde_json::json!({"data_dir": data_dir, "http": {"listen": listen}, "ledger": {"url": url}});
     std::fs::write(&file, toml::to_string(&text)?)?;
     Ok(Settings::load(Some(&file))?)
 }

@@ -22,11 +22,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
+use super::cpu::Cpu;
+use super::fill::{self, FIRST_PLAYER};
+use super::place::Place;
+use super::report::Measured;
 use crate::Outcome;
-use crate::cpu::Cpu;
-use crate::fill::{self, FIRST_PLAYER};
-use crate::place::Place;
-use crate::report::Measured;
 
 /// Concurrent calls of the enter script while the stream is filled.
 const CALLS: usize = 8;

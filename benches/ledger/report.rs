@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::cpu::Cpu;
 use crate::Outcome;
-use crate::cpu::Cpu;
 
 /// One size of event on one database.
 pub(crate) struct Measured {

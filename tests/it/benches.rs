@@ -1,6 +1,6 @@
 //! Tests of the parts of the benches that judge. They are here because Cargo runs no tests of a bench.
 
-#[path = "../../benches/compare/collision/score.rs"]
+#[path = "../../benches/collision/score.rs"]
 mod score;
 
 use std::time::Duration;

@@ -65,12 +65,9 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// The body as JSON.
-    pub fn json(&self, call: &str) -> Result<Value, SimulateError> {
-        serde_json::from_slice(&self.body).map_err(|error| SimulateError::Unreadable {
-            call: call.to_owned(),
-            detail: error.to_string(),
-        })
+    /// The body, as what the contract says.
+    pub fn json<T: DeserializeOwned>(&self, call: &str) -> Result<T, SimulateError> {
+        serde_json::from_slice(&self.body).map_err(|error| SimulateError::unreadable(call, error))
     }
 }
 
@@ -170,8 +167,8 @@ impl Api {
         }
     }
 
-    /// `GET`, as JSON.
-    pub async fn get(&self, path: &str) -> Result<Value, SimulateError> {
+    /// `GET`.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, SimulateError> {
         self.call(Method::GET, &self.url(path), None).await?.json(path)
     }
 

@@ -99,6 +99,14 @@ pub enum SimulateError {
 }
 
 impl SimulateError {
+    /// The answer to this call can't be read.
+    pub(crate) fn unreadable(call: &str, detail: impl ToString) -> Self {
+        Self::Unreadable {
+            call: call.to_owned(),
+            detail: detail.to_string(),
+        }
+    }
+
     /// 2 for options that make no sense, 130 after Ctrl-C, else 1.
     #[must_use]
     pub fn exit_code(&self) -> u8 {

@@ -44,6 +44,19 @@ pub struct Rule<E> {
     pub judge: fn(&E) -> Judged,
 }
 
+/// The rules of a scenario: name, judge, and what it demands.
+macro_rules! rules {
+    ($($name:literal = $judge:path: $demand:literal;)*) => {
+        &[$($crate::finding::Rule {
+            name: $name,
+            demand: $demand,
+            judge: |evidence| $judge(evidence).into(),
+        }),*]
+    };
+}
+
+pub(crate) use rules;
+
 /// Judges all rules.
 pub fn judge<E>(rules: &[Rule<E>], evidence: &E) -> Vec<Finding> {
     let judge = |rule: &Rule<E>| Finding {

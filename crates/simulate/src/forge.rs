@@ -28,13 +28,18 @@ pub fn judged<S: Scenario>(rule: &str, evidence: &S::Evidence) -> Judged {
     finding.expect("a rule of the scenario").judged
 }
 
-/// What a rule says of honest evidence after a forgery, which it must find.
-pub fn found<S: Honest>(rule: &str, line: &str, forge: impl FnOnce(&mut S::Evidence)) -> String {
+/// A rule must find a forgery of honest evidence, and name it so. Returns all that it says.
+pub fn found<S: Honest>(rule: &str, line: &str, named: &str, forge: impl FnOnce(&mut S::Evidence)) -> String {
     let mut evidence = honest::<S>(line);
     forge(&mut evidence);
-    match judged::<S>(rule, &evidence) {
-        Judged::Violated(detail) => detail,
-        other => panic!("{rule}, {line}: {other:?}"),
+    violated::<S>(rule, named, &evidence)
+}
+
+/// The rule is violated, and says why in words that have these among them.
+pub fn violated<S: Scenario>(rule: &str, named: &str, evidence: &S::Evidence) -> String {
+    match judged::<S>(rule, evidence) {
+        Judged::Violated(detail) if detail.contains(named) => detail,
+        other => panic!("{rule}, {named}: {other:?}"),
     }
 }
 

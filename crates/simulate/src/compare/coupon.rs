@@ -380,7 +380,7 @@ impl Asker for OursAsker {
         if let Some(all) = self.everyone_is_in.take() {
             all.wait().await;
         }
-        let mut shown = answered.json("POST …/issues")?;
+        let mut shown: Value = answered.json("POST …/issues")?;
         if answered.status == StatusCode::ACCEPTED {
             let url = self.api.url(&format!("{}/issues/{user}", self.path));
             shown = loop {
@@ -388,7 +388,7 @@ impl Asker for OursAsker {
                     .api
                     .call(Method::GET, &url, None)
                     .await?
-                    .json("GET …/issues/{request}")?;
+                    .json::<Value>("GET …/issues/{request}")?;
                 if shown["result"] != "queued" {
                     break shown;
                 }

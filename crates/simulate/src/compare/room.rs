@@ -8,7 +8,7 @@ use bytes::Bytes;
 use redis::Script;
 use redis::aio::MultiplexedConnection;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
 use super::super::Args;
@@ -240,8 +240,7 @@ impl Way for Ours<'_> {
         };
         let begun = Instant::now();
         loop {
-            let url = asker.api.url(&asker.path);
-            let room = asker.api.call(Method::GET, &url, None).await?.json(&asker.path)?;
+            let room: Value = asker.api.get(&asker.path).await?;
             let open = room["active"].as_u64().unwrap_or(u64::MAX);
             if open == 0 {
                 return Ok(has.len() as u64);
@@ -259,7 +258,7 @@ impl Asker for OursAsker {
         let url = self.api.url(&format!("{}/tickets", self.path));
         let body = json!({ "user_id": user }).to_string();
         let joined = self.api.call(Method::POST, &url, Some(Bytes::from(body))).await?;
-        let joined = joined.json("POST …/tickets")?;
+        let joined: Value = joined.json("POST …/tickets")?;
         let ticket = joined["ticket"].as_str().unwrap_or_default().to_owned();
         Ok(if joined["status"] == "admitted" {
             self.inside.push(ticket);

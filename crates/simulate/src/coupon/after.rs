@@ -1,42 +1,22 @@
 //! What the service shows of the coupon after the run: its counts, the dead letters, the ledger's issues and the
 //! reconciliation.
 
-use std::time::{Duration, Instant};
+use std::convert::Infallible;
 
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::Unit;
 use super::evidence::{Compared, Counts, Row};
 use super::plan::Plan;
 use crate::SimulateError;
 use crate::client::Api;
-
-/// Limit for the ledger to have all of a run, and for a comparison of it. The default interval of comparisons is 30 s.
-const LIMIT: Duration = Duration::from_mins(1);
-/// Between two looks.
-const POLL: Duration = Duration::from_millis(200);
+use crate::look;
+use crate::scenario::Scenario;
 
 /// The counts of the coupon.
 pub async fn counts(api: &Api, plan: &Plan) -> Result<Counts, SimulateError> {
-    let path = format!("/v1/coupons/{}", plan.coupon_id);
-    let shown = api.get(&path).await?;
-    let whole = |name: &str| shown[name].as_u64();
-    let read = || {
-        Some(Counts {
-            stock: whole("stock")?,
-            issued: whole("issued")?,
-            voided: whole("voided")?,
-            remaining: whole("remaining")?,
-            queued: whole("queued")?,
-            dead: whole("dead")?,
-        })
-    };
-    read().ok_or_else(|| SimulateError::Unreadable {
-        call: path.clone(),
-        detail: format!("a count is missing in {shown}"),
-    })
+    api.get(&plan.path()).await
 }
 
 /// Request ids of the dead letters.
@@ -45,73 +25,37 @@ pub async fn dead_letters(api: &Api, plan: &Plan) -> Result<Vec<String>, Simulat
     struct Letter {
         request_id: String,
     }
-    let path = format!("/v1/coupons/{}/dead-letters", plan.coupon_id);
-    let letters: Vec<Letter> = api
-        .pages(&path, &[])
-        .await
-        .map_err(|detail| SimulateError::Unreadable {
-            call: path.clone(),
-            detail,
-        })?;
+    let path = format!("{}/dead-letters", plan.path());
+    let letters = api.pages::<Letter>(&path, &[]).await;
+    let letters = letters.map_err(|detail| SimulateError::unreadable(&path, detail))?;
     Ok(letters.into_iter().map(|letter| letter.request_id).collect())
-}
-
-#[derive(Deserialize)]
-struct Issue {
-    sequence: u64,
-    request_id: String,
-    user_id: String,
-    code: String,
-    issued_at: String,
-    voided_at: Option<String>,
 }
 
 /// Waits until the ledger has as many issues as were made and taken back, then reads them all, in its order.
 pub async fn issues(api: &Api, plan: &Plan, issued: u64, voided: u64) -> Result<Vec<Row>, String> {
-    let started = Instant::now();
-    let path = format!("/v1/coupons/{}/issues", plan.coupon_id);
-    loop {
-        let rows: Vec<Issue> = api.pages(&path, &[]).await?;
-        let taken = rows.iter().filter(|row| row.voided_at.is_some()).count() as u64;
-        let has_all = rows.len() as u64 >= issued && taken >= voided;
-        if has_all || started.elapsed() > LIMIT {
-            let row = |row: Issue| Row {
-                request_id: row.request_id,
-                user_id: row.user_id,
-                unit: Unit {
-                    sequence: row.sequence,
-                    code: row.code,
-                    issued_at: row.issued_at,
-                },
-                voided: row.voided_at.is_some(),
-            };
-            return Ok(rows.into_iter().map(row).collect());
-        }
-        tokio::time::sleep(POLL).await;
-    }
+    let path = format!("{}/issues", plan.path());
+    let has_all = |rows: &Vec<Row>| {
+        let taken = rows.iter().filter(|row| row.voided).count() as u64;
+        rows.len() as u64 >= issued && taken >= voided
+    };
+    look::until(async || api.pages(&path, &[]).await, has_all).await
 }
 
 /// Waits for a comparison of Redis and the ledger that has seen all of the run.
 pub async fn compared(api: &Api, plan: &Plan, counts: &Counts) -> Compared {
-    let started = Instant::now();
     let url = api.url("/v1/reconciliation");
-    loop {
-        let answer = api.send_once(Method::GET, &url, None).await;
-        let last = match answer {
-            Ok(answer) if matches!(answer.status, StatusCode::OK | StatusCode::CONFLICT) => {
-                let shown = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
-                match read(&shown, &plan.coupon_id, counts) {
-                    Ok(compared) => return compared,
-                    Err(why) => why,
-                }
-            }
-            Ok(answer) => format!("it answers {}", answer.status),
-            Err(error) => crate::client::chain(&error),
-        };
-        if started.elapsed() > LIMIT {
-            return Compared::Unknown(format!("/v1/reconciliation: {last}"));
+    let once = async || match api.send_once(Method::GET, &url, None).await {
+        Ok(answer) if matches!(answer.status, StatusCode::OK | StatusCode::CONFLICT) => {
+            let shown = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
+            read(&shown, &plan.coupon_id, counts)
         }
-        tokio::time::sleep(POLL).await;
+        Ok(answer) => Err(format!("it answers {}", answer.status)),
+        Err(error) => Err(crate::client::chain(&error)),
+    };
+    let seen = look::until(async || Ok::<_, Infallible>(once().await), Result::is_ok).await;
+    match seen {
+        Ok(Ok(compared)) => compared,
+        Ok(Err(last)) => Compared::Unknown(format!("/v1/reconciliation: {last}")),
     }
 }
 

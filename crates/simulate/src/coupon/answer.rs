@@ -7,7 +7,7 @@ use super::plan::{Ask, Plan, user_id};
 use crate::client::Answered;
 
 /// A unit as it was issued.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Unit {
     pub sequence: u64,
     pub code: String,

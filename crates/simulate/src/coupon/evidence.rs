@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+
 pub use super::answer::Kind;
 use super::answer::{Outcome, Unit};
 use super::plan::{Ask, Plan};
@@ -38,7 +41,7 @@ pub struct Void {
 }
 
 /// What `GET /v1/coupons/{id}` shows after the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Counts {
     pub stock: u64,
     pub issued: u64,
@@ -49,12 +52,19 @@ pub struct Counts {
 }
 
 /// An issue as the ledger lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Row {
     pub request_id: String,
     pub user_id: String,
+    #[serde(flatten)]
     pub unit: Unit,
+    #[serde(rename = "voided_at", default, deserialize_with = "is_there")]
     pub voided: bool,
+}
+
+/// Whether a field has a value.
+fn is_there<'de, D: Deserializer<'de>>(field: D) -> Result<bool, D::Error> {
+    Ok(Option::<IgnoredAny>::deserialize(field)?.is_some())
 }
 
 /// What the reconciliation says of the coupon at the end.

@@ -38,7 +38,7 @@ impl Scenario for Plan {
     const SETTINGS: &'static [(&'static str, &'static str)] = &[("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "1")];
     const RATE: &'static str = "calls/s";
     const SHOWN: &'static str = "lists";
-    const RULES: &'static [Rule<Evidence>] = &check::RULES;
+    const RULES: &'static [Rule<Evidence>] = check::RULES;
 
     type Players = Crowd;
     type Evidence = Evidence;

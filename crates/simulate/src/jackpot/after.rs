@@ -5,97 +5,50 @@ use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::evidence::{Expected, Meter, Pending, Receipt, Receipts};
-use super::plan::Plan;
-use crate::SimulateError;
 use crate::client::{Api, chain};
+use crate::{SimulateError, look};
 
 /// Entries without an outcome are finished within this after the last answer.
 const PENDING_LIMIT: Duration = Duration::from_secs(10);
 const PENDING_POLL: Duration = Duration::from_millis(50);
 const PENDING_GAUGE: &str = "jackpot_pending";
 
-/// Limit for the ledger to have all of a run.
-const LEDGER_LIMIT: Duration = Duration::from_mins(1);
-/// Between two looks.
-const LEDGER_POLL: Duration = Duration::from_millis(200);
-
-#[derive(Deserialize)]
-struct Item {
-    payout_id: String,
-    entry_id: String,
-    tier: String,
-    amount: i64,
-    claim_order: u64,
-}
-
 /// Waits until the ledger has as many receipts as there were wins, then reads them all.
 pub async fn receipts(api: &Api, jackpot_id: &str, wins: usize) -> Receipts {
-    let started = Instant::now();
-    loop {
-        let query = [("jackpot_id", jackpot_id)];
-        let receipts: BTreeMap<String, Receipt> = match api.pages("/v1/payouts", &query).await {
-            Ok(items) => items.into_iter().map(receipt).collect(),
-            Err(why) => return Receipts::Unknown(why),
-        };
-        if receipts.len() >= wins || started.elapsed() > LEDGER_LIMIT {
-            return Receipts::Read(receipts);
-        }
-        tokio::time::sleep(LEDGER_POLL).await;
+    #[derive(Deserialize)]
+    struct Item {
+        payout_id: String,
+        #[serde(flatten)]
+        receipt: Receipt,
     }
-}
-
-fn receipt(item: Item) -> (String, Receipt) {
-    let receipt = Receipt {
-        entry_id: item.entry_id,
-        tier: item.tier,
-        amount: item.amount,
-        claim_order: item.claim_order,
+    let once = async || {
+        let items = api.pages("/v1/payouts", &[("jackpot_id", jackpot_id)]).await?;
+        let receipt = |item: Item| (item.payout_id, item.receipt);
+        Ok(items.into_iter().map(receipt).collect::<BTreeMap<_, _>>())
     };
-    (item.payout_id, receipt)
+    look::until(once, |receipts| receipts.len() >= wins).await
 }
 
 /// What the rules promise on average.
-pub async fn expected(api: &Api, plan: &Plan) -> Result<Expected, SimulateError> {
-    let path = format!("/v1/jackpots/{}/rules", plan.jackpot_id);
-    let rules = api.get(&path).await?;
-    Expected::deserialize(&rules["expected_return_ppm"]).map_err(|error| SimulateError::Unreadable {
-        call: path,
-        detail: format!("no expected return in {rules}: {error}"),
-    })
+pub async fn expected(api: &Api, jackpot_id: &str) -> Result<Expected, SimulateError> {
+    #[derive(Deserialize)]
+    struct Rules {
+        expected_return_ppm: Expected,
+    }
+    let rules: Rules = api.get(&format!("/v1/jackpots/{jackpot_id}/rules")).await?;
+    Ok(rules.expected_return_ppm)
 }
 
-/// The meters of each tier of the plan.
-pub async fn meters(api: &Api, plan: &Plan) -> Result<Vec<Meter>, SimulateError> {
-    let path = format!("/v1/jackpots/{}", plan.jackpot_id);
-    let shown = api.get(&path).await?;
-    plan.tiers
-        .iter()
-        .map(|tier| {
-            let items = shown["meters"].as_array().map_or(&[] as &[Value], Vec::as_slice);
-            read_meter(items.iter().find(|meter| meter["tier"] == tier.name)).ok_or_else(|| SimulateError::Unreadable {
-                call: path.clone(),
-                detail: format!("no full meter of {} in {}", tier.name, shown["meters"]),
-            })
-        })
-        .collect()
-}
-
-fn read_meter(shown: Option<&Value>) -> Option<Meter> {
-    let shown = shown?;
-    let whole = |name: &str| shown[name].as_i64();
-    Some(Meter {
-        pool: whole("pool")?,
-        reserve: whole("reserve")?,
-        overflow: whole("overflow")?,
-        remainder_micro: whole("remainder_micro")?,
-        contributed: whole("contributed")?,
-        funded: whole("funded")?,
-        paid: whole("paid")?,
-        wins: shown["wins"].as_u64()?,
-    })
+/// The meters of all tiers.
+pub async fn meters(api: &Api, jackpot_id: &str) -> Result<Vec<Meter>, SimulateError> {
+    #[derive(Deserialize)]
+    struct Shown {
+        meters: Vec<Meter>,
+    }
+    let shown: Shown = api.get(&format!("/v1/jackpots/{jackpot_id}")).await?;
+    Ok(shown.meters)
 }
 
 /// Waits until the gauge says that no entry is left without an outcome.
@@ -144,7 +97,7 @@ fn gauge(text: &str, jackpot_id: &str) -> Option<u64> {
 mod tests {
     use serde_json::json;
 
-    use super::{gauge, read_meter};
+    use super::{Meter, gauge};
 
     #[test]
     fn the_gauge_is_read_with_and_without_labels() {
@@ -162,9 +115,11 @@ mod tests {
 
     #[test]
     fn a_meter_needs_all_its_terms() {
-        let mut shown = json!({"tier":"grand","pool":1,"reserve":2,"overflow":3,"remainder_micro":4,"contributed":5,"funded":6,"paid":7,"wins":8});
-        assert_eq!(read_meter(Some(&shown)).unwrap().remainder_micro, 4);
+        let mut shown = json!({"tier":"grand","pool":1,"reserve":2,"overflow":3,"remainder_micro":4,"contributed":5,"funded":6,
+            "paid":7,"wins":8,"reversed":9,"transferred_in":10,"transferred_out":11});
+        let read = |shown: &serde_json::Value| serde_json::from_value::<Meter>(shown.clone());
+        assert_eq!(read(&shown).unwrap().remainder_micro, 4);
         shown.as_object_mut().unwrap().remove("overflow");
-        assert!(read_meter(Some(&shown)).is_none());
+        assert!(read(&shown).is_err());
     }
 }

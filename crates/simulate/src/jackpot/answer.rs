@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::evidence::Receipt;
 use super::plan::{Entry, Plan, player_id};
 
 /// What came of one attempt.
@@ -74,26 +76,27 @@ pub struct Answer {
     pub commitment: Arc<str>,
 }
 
+/// The answer as the contract words it.
 #[derive(Deserialize)]
-struct Wire {
-    entry_id: String,
+pub struct Wire {
+    pub entry_id: String,
     jackpot_id: String,
     player_id: String,
-    sequence: u64,
-    contributions: Vec<WireContribution>,
-    outcome: WireOutcome,
-    draw: WireDraw,
+    pub sequence: u64,
+    pub contributions: Vec<WireContribution>,
+    pub outcome: WireOutcome,
+    pub draw: WireDraw,
 }
 
 #[derive(Deserialize)]
-struct WireContribution {
-    tier: String,
-    amount: i64,
-    pool: i64,
+pub struct WireContribution {
+    pub tier: String,
+    pub amount: i64,
+    pub pool: i64,
 }
 
 #[derive(Deserialize)]
-struct WireOutcome {
+pub struct WireOutcome {
     rank: u32,
     prize: String,
     tier: Option<String>,
@@ -105,33 +108,78 @@ struct WireOutcome {
 }
 
 #[derive(Deserialize)]
-struct WireDraw {
+pub struct WireDraw {
     epoch: u64,
     commitment: String,
     attempts: Vec<Attempt>,
     #[serde(default)]
-    must_hit: Option<WireHit>,
+    pub must_hit: Option<WireHit>,
 }
 
 #[derive(Deserialize)]
-struct WireHit {
-    tier: String,
-    cycle: u64,
-    trigger: i64,
+pub struct WireHit {
+    pub tier: String,
+    pub cycle: u64,
+    pub by: String,
+    pub trigger: Value,
+}
+
+/// Money that an entry won, in minor units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Won {
+    pub tier: String,
+    pub amount: i64,
+    pub payout_id: String,
+    pub claim_order: u64,
+}
+
+impl Wire {
+    /// Whether it is an answer to this entry.
+    pub fn is_to(&self, entry_id: &str, jackpot_id: &str, player_id: &str) -> Result<(), String> {
+        for (field, got, sent) in [
+            ("entry_id", &self.entry_id, entry_id),
+            ("jackpot_id", &self.jackpot_id, jackpot_id),
+            ("player_id", &self.player_id, player_id),
+        ] {
+            if got != sent {
+                return Err(format!("{field} is {got}, sent was {sent}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl WireOutcome {
+    pub fn won(self) -> Result<Option<Won>, String> {
+        match (self.tier, self.amount, self.payout_id, self.claim_order) {
+            (None, None, None, None) => Ok(None),
+            (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) => Ok(Some(Won {
+                tier,
+                amount,
+                payout_id,
+                claim_order,
+            })),
+            _ => Err("its outcome is paid in part: tier, amount, payout_id and claim_order come together".to_owned()),
+        }
+    }
+}
+
+impl Won {
+    /// What the ledger must have of it.
+    pub fn receipt(&self, entry_id: &str) -> Receipt {
+        Receipt {
+            entry_id: entry_id.to_owned(),
+            tier: self.tier.clone(),
+            amount: self.amount,
+            claim_order: self.claim_order,
+        }
+    }
 }
 
 /// Reads an answer and checks that it is one to this entry. The error says what is wrong with it.
 pub fn read(plan: &Plan, entry: &Entry, body: &[u8]) -> Result<Answer, String> {
     let wire: Wire = serde_json::from_slice(body).map_err(|error| format!("it can't be read: {error}"))?;
-    for (field, got, sent) in [
-        ("entry_id", &wire.entry_id, &entry.id),
-        ("jackpot_id", &wire.jackpot_id, &plan.jackpot_id),
-        ("player_id", &wire.player_id, &player_id(entry.player)),
-    ] {
-        if got != sent {
-            return Err(format!("{field} is {got}, sent was {sent}"));
-        }
-    }
+    wire.is_to(&entry.id, &plan.jackpot_id, &player_id(entry.player))?;
     let says_hit = wire.outcome.prize == "must-hit";
     if says_hit != wire.draw.must_hit.is_some() {
         return Err("prize and must_hit do not agree whether a rule was hit".to_owned());
@@ -140,7 +188,7 @@ pub fn read(plan: &Plan, entry: &Entry, body: &[u8]) -> Result<Answer, String> {
         Ok::<_, String>(Hit {
             tier: tier_of(plan, &hit.tier)?,
             cycle: hit.cycle,
-            trigger: hit.trigger,
+            trigger: hit.trigger.as_i64().ok_or("its must_hit has no amount")?,
         })
     };
     Ok(Answer {
@@ -180,34 +228,26 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
     if wire.coupon.is_some() {
         return Err("it gives a coupon that the jackpot does not have".to_owned());
     }
-    let takes_pool = match (wire.rank, wire.prize.as_str()) {
-        (0, "none") => {
-            let empty =
-                wire.tier.is_none() && wire.amount.is_none() && wire.payout_id.is_none() && wire.claim_order.is_none();
-            return if empty {
-                Ok(None)
-            } else {
-                Err("it has no prize but says what was paid".to_owned())
-            };
-        }
-        (0, "must-hit") | (1.., "pool") => true,
-        (1.., "fixed") => false,
+    let rank = wire.rank;
+    let takes_pool = match (rank, wire.prize.as_str()) {
+        (0, "none") => None,
+        (0, "must-hit") | (1.., "pool") => Some(true),
+        (1.., "fixed") => Some(false),
         (rank, prize) => return Err(format!("rank {rank} can't have the prize {prize}")),
     };
-    let (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) =
-        (wire.tier, wire.amount, wire.payout_id, wire.claim_order)
-    else {
-        return Err("it has a prize but does not say tier, amount, payout_id and claim_order".to_owned());
-    };
-    let index = tier_of(plan, &tier)?;
-    Ok(Some(Payout {
-        rank: wire.rank,
-        takes_pool,
-        tier: index,
-        amount,
-        id: payout_id,
-        claim_order,
-    }))
+    match (takes_pool, wire.won()?) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err("it has no prize but says what was paid".to_owned()),
+        (Some(_), None) => Err("it has a prize but does not say what was paid".to_owned()),
+        (Some(takes_pool), Some(won)) => Ok(Some(Payout {
+            rank,
+            takes_pool,
+            tier: tier_of(plan, &won.tier)?,
+            amount: won.amount,
+            id: won.payout_id,
+            claim_order: won.claim_order,
+        })),
+    }
 }
 
 fn tier_of(plan: &Plan, name: &str) -> Result<usize, String> {

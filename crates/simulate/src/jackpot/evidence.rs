@@ -6,9 +6,8 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 use super::answer::Answer;
-use super::cycles::Cycle;
 use super::draw::EpochSeed;
-use super::epochs::Epoch;
+use super::fairness::{Cycle, Epoch};
 use super::plan::{Entry, Plan};
 
 /// One entry with its answer.
@@ -54,8 +53,9 @@ pub struct Seen {
 }
 
 /// The meters of one tier as the service shows them, in minor units unless named.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Meter {
+    pub tier: String,
     pub pool: i64,
     pub reserve: i64,
     pub overflow: i64,
@@ -64,6 +64,9 @@ pub struct Meter {
     pub funded: i64,
     pub paid: i64,
     pub wins: u64,
+    pub reversed: i64,
+    pub transferred_in: i64,
+    pub transferred_out: i64,
 }
 
 /// The gauge of pending entries after the run.
@@ -78,7 +81,7 @@ pub enum Pending {
 }
 
 /// A receipt of the ledger: the fields that answers have too.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Receipt {
     pub entry_id: String,
     pub tier: String,
@@ -87,14 +90,8 @@ pub struct Receipt {
     pub claim_order: u64,
 }
 
-/// What the ledger has of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Receipts {
-    /// All receipts of the jackpot, by the payout's id.
-    Read(BTreeMap<String, Receipt>),
-    /// They could not be read; the reason.
-    Unknown(String),
-}
+/// All receipts that the ledger has of the jackpot, by the payout's id; or why they could not be read.
+pub type Receipts = Result<BTreeMap<String, Receipt>, String>;
 
 /// What the rules of the jackpot promise on average, in parts per million of each stake, where they name a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

@@ -4,22 +4,25 @@ mod after;
 mod answer;
 mod args;
 mod check;
-mod cycles;
 mod draw;
-mod epochs;
 mod evidence;
+mod fairness;
 mod numbers;
 mod overview;
 mod plan;
 mod players;
 mod plots;
+mod triggers;
 
-pub use after::{pending, receipts};
+pub use after::{meters, pending, receipts};
+pub use answer::{Wire, WireHit, Won};
 pub use args::{JackpotArgs, OF_JACKPOT};
-pub use cycles::{Cycle, published};
-pub use draw::CycleSeed;
-pub use evidence::{Pending, Receipt, Receipts};
+pub use evidence::{Meter, Pending, Receipt, Receipts};
+pub use fairness::{Cycle, published};
 pub use plan::Plan;
+#[cfg(test)]
+pub use triggers::tests;
+pub use triggers::{Triggers, second, triggers};
 
 use std::sync::Arc;
 
@@ -43,7 +46,7 @@ impl Scenario for Plan {
     const ID_OPTION: &'static str = "--jackpot";
     const RATE: &'static str = "entries/s";
     const SHOWN: &'static str = "meters";
-    const RULES: &'static [Rule<Evidence>] = &check::RULES;
+    const RULES: &'static [Rule<Evidence>] = check::RULES;
 
     type Players = Game;
     type Evidence = Evidence;
@@ -85,14 +88,18 @@ impl Scenario for Plan {
         Ok(Evidence {
             receipts: after::receipts(api, &self.jackpot_id, wins).await,
             seeds: match setup.target.secret {
-                Some(secret) => Some(Seeds::of(&secret, self, &epochs::read(api, &self.jackpot_id).await?)),
+                Some(secret) => Some(Seeds::of(
+                    &secret,
+                    self,
+                    &fairness::epochs(api, &self.jackpot_id).await?,
+                )),
                 None => None,
             },
             records,
             repeated: results.repeated,
-            meters: after::meters(api, self).await?,
-            expected: after::expected(api, self).await?,
-            cycles: cycles::read(api, self, setup.target.secret.as_ref()).await?,
+            meters: self.in_order(after::meters(api, &self.jackpot_id).await?)?,
+            expected: after::expected(api, &self.jackpot_id).await?,
+            cycles: fairness::cycles(api, self, setup.target.secret.as_ref()).await?,
             pending,
             plan: Self::clone(self),
         })
@@ -118,17 +125,26 @@ impl Scenario for Plan {
     }
 }
 
+impl Plan {
+    /// The meters of its tiers, in its order.
+    fn in_order(&self, meters: Vec<Meter>) -> Result<Vec<Meter>, SimulateError> {
+        let of_tier = |tier: &plan::Tier| {
+            let meter = meters.iter().find(|meter| meter.tier == tier.name).cloned();
+            meter.ok_or_else(|| SimulateError::unreadable(&self.path(), format!("no meter of {}", tier.name)))
+        };
+        self.tiers.iter().map(of_tier).collect()
+    }
+}
+
 /// The entries of each collision. With the draw secret known, each of them draws rank 1.
 async fn winners(plan: &Arc<Plan>, setup: &Setup) -> Result<Vec<Vec<Entry>>, SimulateError> {
     let Some(secret) = setup.target.secret else {
         return plan.winners(None);
     };
-    let published = epochs::read(&setup.api, &plan.jackpot_id).await?;
+    let published = fairness::epochs(&setup.api, &plan.jackpot_id).await?;
     let open = published.values().next_back().filter(|epoch| epoch.closed_at.is_none());
-    let open = open.ok_or_else(|| SimulateError::Unreadable {
-        call: "GET /fairness".to_owned(),
-        detail: format!("jackpot {} has no open epoch", plan.jackpot_id),
-    })?;
+    let none = || format!("jackpot {} has no open epoch", plan.jackpot_id);
+    let open = open.ok_or_else(|| SimulateError::unreadable("GET /fairness", none()))?;
     let seed = open.seed(&secret, &plan.jackpot_id).map_err(SimulateError::Usage)?;
     let plan = Arc::clone(plan);
     tokio::task::spawn_blocking(move || plan.winners(Some(&seed))).await?

@@ -1,16 +1,14 @@
 //! The plots of a run of a jackpot.
 
-use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, RGBColor, Rectangle};
+use plotters::prelude::RGBColor;
 use plotters::style::Color;
 
 use super::answer::Outcome;
 use super::plan::Plan;
 use crate::SimulateError;
+use crate::report::plots::chart::{Axis, Chart, Labels, Mark};
 use crate::report::plots::over_time::{self, OverTime, Series};
-use crate::report::plots::{
-    AMBER, BLUE, HALF, Plot, RED, TEAL, VIOLET, WIDE, css, float, grid, labels_across, latency, scale, seconds, short,
-    svg, ticks,
-};
+use crate::report::plots::{AMBER, BLUE, HALF, Plot, RED, TEAL, VIOLET, WIDE, float, latency, seconds, short};
 use crate::run::Played;
 
 /// One for each tier.
@@ -86,61 +84,43 @@ fn pool_of(played: &Played<Plan>, tier: usize, end: f64) -> Vec<(f64, f64)> {
 
 /// Pool takes as points over time and amount; retries as bars beneath.
 fn claims(played: &Played<Plan>) -> Result<Plot, SimulateError> {
-    let title = "Claims over time";
     let end = played.numbers.elapsed_s;
     let points = points(played);
     let low = points.iter().map(|point| point.1).fold(f64::MAX, f64::min).min(100.0) * 0.7;
     let high = points.iter().map(|point| point.1).fold(100.0, f64::max) * 1.6;
+    let dot = |(at, amount, colour): (f64, f64, RGBColor)| Mark::Dot((at, amount), colour.mix(0.75), 3);
+    let amounts = Chart {
+        below: 2,
+        ..Chart::new(
+            Axis::linear(end, Some(0), Labels::By(short)),
+            Axis::logarithmic(low, high, short),
+            points.into_iter().map(dot).collect(),
+        )
+    };
     let retries = retries(played, end);
     let most = retries.iter().copied().fold(1.0, f64::max) * 1.1;
-    let svg = svg(HALF, title, |area| {
-        let (amounts, refusals) = area.split_vertically(AMOUNTS_PX);
-        let mut chart = ChartBuilder::on(&amounts)
-            .margin(8)
-            .margin_right(18)
-            .x_label_area_size(2)
-            .y_label_area_size(52)
-            .build_cartesian_2d(0.0..end, (low..high).log_scale().with_key_points(ticks(low, high)))?;
-        grid!(chart)
-            .x_labels(0)
-            .y_labels(5)
-            .y_label_formatter(&|y| short(*y))
-            .draw()?;
-        chart.draw_series(
-            points
-                .iter()
-                .map(|&(at, amount, colour)| Circle::new((at, amount), 3, colour.mix(0.75).filled())),
-        )?;
-        let mut chart = ChartBuilder::on(&refusals)
-            .margin(2)
-            .margin_left(8)
-            .margin_right(18)
-            .margin_bottom(8)
-            .x_label_area_size(28)
-            .y_label_area_size(52)
-            .build_cartesian_2d(0.0..end, 0.0..most)?;
-        let across = labels_across(area);
-        let (time, count) = (scale(end, across), scale(most, 3));
-        grid!(chart)
-            .x_labels(across)
-            .y_labels(3)
-            .x_label_formatter(&|x| format!("{} s", time(*x)))
-            .y_label_formatter(&|y| count(*y))
-            .draw()?;
-        let width = end / COLUMNS_F;
-        chart.draw_series(
-            (0_i32..)
-                .zip(&retries)
-                .filter(|(_, count)| **count > 0.0)
-                .map(|(column, count)| {
-                    let from = f64::from(column) * width;
-                    Rectangle::new(
-                        [(from + width * 0.1, 0.0), (from + width * 0.9, *count)],
-                        RED.mix(0.7).filled(),
-                    )
-                }),
-        )?;
-        Ok(())
+    let width = end / COLUMNS_F;
+    let refused = (0_i32..).zip(retries).filter(|(_, count)| *count > 0.0);
+    let bar = |(column, count)| {
+        let column = f64::from(column);
+        Mark::Bar(
+            ((column + 0.1) * width, 0.0),
+            ((column + 0.9) * width, count),
+            RED.mix(0.7),
+        )
+    };
+    let refusals = Chart {
+        above: 2,
+        ..Chart::new(
+            Axis::linear(end, None, Labels::Scale(" s")),
+            Axis::linear(most, Some(3), Labels::Scale("")),
+            refused.map(bar).collect(),
+        )
+    };
+    let plot = Plot::drawn("Claims over time", HALF, |area| {
+        let (upper, lower) = area.split_vertically(AMOUNTS_PX);
+        amounts.draw(&upper, area)?;
+        refusals.draw(&lower, area)
     })?;
     let legend = [
         (TEAL, "pool taken"),
@@ -148,17 +128,10 @@ fn claims(played: &Played<Plan>) -> Result<Plot, SimulateError> {
         (BLUE, "after a redraw"),
         (RED, "retries (beneath)"),
     ];
-    let caption = format!(
-        "Amount of each pool taken; {} fixed prizes are not drawn.",
-        played.numbers.own.paid_fixed
-    );
-    Ok(Plot {
-        title,
-        caption,
-        legend: legend.map(|(colour, text)| (css(colour), text.to_owned())).into(),
-        svg,
-        wide: false,
-    })
+    let fixed = played.numbers.own.paid_fixed;
+    let caption = format!("Amount of each pool taken; {fixed} fixed prizes are not drawn.");
+    let legend = legend.map(|(colour, text)| (colour, text.to_owned()));
+    Ok(plot.captioned(caption).with_legend(legend))
 }
 
 fn points(played: &Played<Plan>) -> Vec<(f64, f64, RGBColor)> {

@@ -1,13 +1,11 @@
 //! What the service shows of the jackpots after a market day, and what its subscriber got.
 
-use serde::Deserialize as _;
-
-use super::evidence::{Meter, Seen, ShownJackpot};
+use super::evidence::{Seen, ShownJackpot};
 use super::plan::Plan;
 use super::players::Day;
 use crate::SimulateError;
 use crate::client::Api;
-use crate::jackpot::{pending, published, receipts};
+use crate::jackpot::{meters, pending, published, receipts};
 use crate::subscriber::{Delivered, Got, Subject};
 
 /// Of each jackpot of the plan.
@@ -31,7 +29,7 @@ pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<ShownJackp
 pub async fn delivered(api: &Api, day: &Day, seen: &Seen) -> Result<Delivered, SimulateError> {
     let subscriber = match &day.subscriber {
         Ok(subscriber) => subscriber,
-        Err(why) => return Ok(Delivered::Unknown(why.clone())),
+        Err(why) => return Ok(Err(why.clone())),
     };
     let plan = &day.plan;
     let head = |index: usize| {
@@ -51,14 +49,5 @@ pub async fn delivered(api: &Api, day: &Day, seen: &Seen) -> Result<Delivered, S
         came.0 >= expected.0 && came.1 >= expected.1 && came.2 >= expected.2
     };
     let read = subscriber.close(api, &heads, has_all).await?;
-    Ok(Delivered::Read(Box::new(read)))
-}
-
-async fn meters(api: &Api, jackpot_id: &str) -> Result<Vec<Meter>, SimulateError> {
-    let path = format!("/v1/jackpots/{jackpot_id}");
-    let shown = api.get(&path).await?;
-    Vec::<Meter>::deserialize(&shown["meters"]).map_err(|error| SimulateError::Unreadable {
-        call: path,
-        detail: format!("meters: {error}"),
-    })
+    Ok(Ok(read))
 }

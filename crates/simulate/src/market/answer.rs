@@ -3,61 +3,14 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::evidence::{Entry, Hit, Moved, Reversed, Won};
+use super::evidence::{Entry, Hit, Moved, Reversed};
 use super::plan::{MILLION, Plan, Play};
-
-#[derive(Deserialize)]
-struct WireEntry {
-    entry_id: String,
-    jackpot_id: String,
-    player_id: String,
-    sequence: u64,
-    contributions: Vec<WireContribution>,
-    outcome: WireOutcome,
-    draw: WireDraw,
-}
-
-#[derive(Deserialize)]
-struct WireContribution {
-    tier: String,
-    amount: i64,
-    pool: i64,
-}
-
-#[derive(Deserialize)]
-struct WireOutcome {
-    tier: Option<String>,
-    amount: Option<i64>,
-    payout_id: Option<String>,
-    claim_order: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct WireDraw {
-    #[serde(default)]
-    must_hit: Option<WireHit>,
-}
-
-#[derive(Deserialize)]
-struct WireHit {
-    tier: String,
-    cycle: u64,
-    by: String,
-    trigger: Value,
-}
+use crate::jackpot::{Wire, WireHit, second};
 
 /// The entry of one jackpot of a play. Its times are added by the player.
 pub fn entry(market: &Plan, play: &Play, jackpot: usize, answer: &Value) -> Result<Entry, String> {
-    let wire = WireEntry::deserialize(answer).map_err(|error| format!("it can't be read: {error}"))?;
-    for (field, got, sent) in [
-        ("entry_id", wire.entry_id.as_str(), play.entry_id.as_str()),
-        ("jackpot_id", &wire.jackpot_id, market.jackpots()[jackpot].id()),
-        ("player_id", &wire.player_id, &play.player_id),
-    ] {
-        if got != sent {
-            return Err(format!("{field} is {got}, sent was {sent}"));
-        }
-    }
+    let wire = Wire::deserialize(answer).map_err(|error| format!("it can't be read: {error}"))?;
+    wire.is_to(&play.entry_id, market.jackpots()[jackpot].id(), &play.player_id)?;
     let tiers = market.tiers(jackpot);
     if !wire
         .contributions
@@ -74,25 +27,12 @@ pub fn entry(market: &Plan, play: &Play, jackpot: usize, answer: &Value) -> Resu
         source: play.source.clone(),
         sequence: wire.sequence,
         contributions: wire.contributions.iter().map(|one| (one.amount, one.pool)).collect(),
-        won: won(wire.outcome)?,
+        won: wire.outcome.won()?,
         hit: wire.draw.must_hit.map(hit).transpose()?,
         is_new: false,
         sent_us: 0,
         answered_us: 0,
     })
-}
-
-fn won(outcome: WireOutcome) -> Result<Option<Won>, String> {
-    match (outcome.tier, outcome.amount, outcome.payout_id, outcome.claim_order) {
-        (None, None, None, None) => Ok(None),
-        (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) => Ok(Some(Won {
-            tier,
-            amount,
-            payout_id,
-            claim_order,
-        })),
-        _ => Err("its outcome is paid in part: tier, amount, payout_id and claim_order come together".to_owned()),
-    }
 }
 
 fn hit(wire: WireHit) -> Result<Hit, String> {
@@ -108,11 +48,6 @@ fn hit(wire: WireHit) -> Result<Hit, String> {
         by: wire.by,
         trigger,
     })
-}
-
-/// A time of the API in whole seconds since 1970.
-pub fn second(at: &str) -> Option<i64> {
-    Some(at.parse::<jiff::Timestamp>().ok()?.as_second())
 }
 
 /// What a reversal gave back.

@@ -1,9 +1,7 @@
 //! Everything a market day has seen, for the checks to judge.
 
-use serde::Deserialize;
-
 use super::plan::Plan;
-use crate::jackpot::{Cycle, Pending, Receipts};
+use crate::jackpot::{Cycle, Meter, Pending, Receipts, Won};
 use crate::subscriber::Delivered;
 
 /// An entry that was taken, as its answer tells it.
@@ -24,16 +22,6 @@ pub struct Entry {
     /// When that call was sent, and when it was answered, in microseconds of the run.
     pub sent_us: u64,
     pub answered_us: u64,
-}
-
-/// Money that an entry won.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Won {
-    pub tier: String,
-    /// Minor units.
-    pub amount: i64,
-    pub payout_id: String,
-    pub claim_order: u64,
 }
 
 /// The must-hit that an entry reached.
@@ -85,22 +73,6 @@ pub struct Transferred {
 pub struct Stopped {
     pub from_us: u64,
     pub to_us: u64,
-}
-
-/// The meters of one tier: minor units unless named.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Meter {
-    pub tier: String,
-    pub pool: i64,
-    pub reserve: i64,
-    pub overflow: i64,
-    pub remainder_micro: i64,
-    pub contributed: i64,
-    pub funded: i64,
-    pub paid: i64,
-    pub reversed: i64,
-    pub transferred_in: i64,
-    pub transferred_out: i64,
 }
 
 /// What a jackpot shows after the day.

@@ -6,7 +6,6 @@ mod again;
 mod answer;
 mod args;
 mod check;
-mod cycles;
 mod evidence;
 mod file;
 mod numbers;
@@ -42,7 +41,7 @@ impl Scenario for Plan {
     const SETTINGS: &'static [(&'static str, &'static str)] = &[("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "true")];
     const RATE: &'static str = "plays/s";
     const SHOWN: &'static str = "meters, receipts, published seeds and the events that it sent";
-    const RULES: &'static [Rule<Evidence>] = &check::RULES;
+    const RULES: &'static [Rule<Evidence>] = check::RULES;
 
     type Players = Day;
     type Evidence = Evidence;

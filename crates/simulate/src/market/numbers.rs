@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use crate::numbers::{Latency, latency, per};
-use crate::subscriber::{Delivered, Read};
+use crate::subscriber::Read;
 
 /// What a market day counts.
 #[derive(Debug, Clone, Serialize)]
@@ -121,10 +121,7 @@ impl Numbers {
             transfers: transfers(evidence),
             cycles: cycles(evidence),
             hits: hits.collect(),
-            events: match &evidence.delivered {
-                Delivered::Read(read) => Some(Events::of(read, elapsed_s)),
-                Delivered::Unknown(_) => None,
-            },
+            events: evidence.delivered.as_ref().ok().map(|read| Events::of(read, elapsed_s)),
         }
     }
 }

@@ -35,7 +35,7 @@ pub async fn work(day: Arc<Day>) -> Result<Seen, SimulateError> {
                 tokio::time::sleep(Duration::from_secs(stop.seconds)).await;
                 let to_us = day.micros(Instant::now());
                 until(&api, "/v1/emergency-start", &reason, is_ok).await?;
-                if stopped.json("/v1/emergency-stop")?["stopped"] != true {
+                if stopped.json::<Value>("/v1/emergency-stop")?["stopped"] != true {
                     seen.wrong.push("/v1/emergency-stop answers without stopped".to_owned());
                 }
                 seen.stops.push(Stopped { from_us, to_us });

@@ -214,10 +214,10 @@ impl Player {
         let id = self.day.plan.jackpots()[entry.jackpot].id().to_owned();
         let path = format!("/v1/jackpots/{id}/entries/{}/reverse", entry.id);
         let body = json!({"reversal_id": format!("c-{}", entry.id), "reason": "the game cancelled the round"});
-        let first = self.api.send(Method::POST, &path, &body).await?.json(&path)?;
+        let first: Value = self.api.send(Method::POST, &path, &body).await?.json(&path)?;
         if entry.sequence.is_multiple_of(2) {
             let again = self.api.send(Method::POST, &path, &body).await?;
-            if again.status != StatusCode::OK || again.json(&path)? != first {
+            if again.status != StatusCode::OK || again.json::<Value>(&path)? != first {
                 let what = format!("{path} sent again answers {} with another body", again.status);
                 self.seen.wrong.push(what);
             }

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::overview::Overview;
 use plots::Plot;
 
+pub use page::{document, plotted};
+
 /// As a page.
 pub fn html(overview: &Overview, plots: &[Plot]) -> String {
     page::html(overview, plots, jiff::Timestamp::now())

@@ -14,7 +14,7 @@ use crate::overview::Overview;
 /// What reports need beside the stylesheet of all pages.
 const STYLE: &str = include_str!("style.css");
 
-/// The whole page. It is one file, so the stylesheets are in it.
+/// The whole page.
 pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String {
     let body = [
         header(overview, at),
@@ -26,10 +26,14 @@ pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String 
         details(overview),
     ]
     .concat();
+    document(&title(overview), &body)
+}
+
+/// A report in one file, so the stylesheets are in it.
+pub fn document(title: &str, main: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{}{STYLE}{}</style>\n</head>\n<body class=\"report\">\n<main>\n{body}</main>\n</body>\n</html>\n",
-        title(overview),
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{}{STYLE}{}</style>\n</head>\n<body class=\"report\">\n<main>\n{main}</main>\n</body>\n</html>\n",
         jackpot_ui::STYLE,
         colours()
     )
@@ -100,7 +104,8 @@ fn cards(overview: &Overview) -> String {
     format!("<div class=\"cards\">\n{cards}</div>\n")
 }
 
-fn plotted(plots: &[Plot]) -> String {
+/// The plots side by side.
+pub fn plotted(plots: &[Plot]) -> String {
     let mut html = String::from("<div class=\"plots\">\n");
     for plot in plots {
         let legend = plot
@@ -118,7 +123,7 @@ fn plotted(plots: &[Plot]) -> String {
         let _infallible = writeln!(
             html,
             "<section class=\"panel{class}\"><h2>{}</h2><p class=\"hint\">{}</p>\n{legend}{}</section>",
-            plot.title,
+            escape(plot.title),
             escape(&plot.caption),
             plot.svg
         );

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
-use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::answer;
@@ -15,7 +14,7 @@ use super::pass::{self, Key};
 use super::plan::Plan;
 use crate::SimulateError;
 use crate::client::Api;
-use crate::scenario::Players;
+use crate::scenario::{Players, Scenario};
 
 /// Between two looks at a room that is not empty yet.
 const POLL: Duration = Duration::from_millis(100);
@@ -42,29 +41,7 @@ pub async fn emptied(api: &Api, plan: &Plan) -> Result<(), SimulateError> {
 
 /// The counts of the room.
 pub async fn counts(api: &Api, plan: &Plan) -> Result<Counts, SimulateError> {
-    let path = format!("/v1/rooms/{}", plan.room_id);
-    let shown = api.get(&path).await?;
-    read(&path, &shown)
-}
-
-/// Reads the counts of an answer.
-pub fn read(path: &str, shown: &Value) -> Result<Counts, SimulateError> {
-    let whole = |name: &str| shown[name].as_u64();
-    let counts = || {
-        Some(Counts {
-            capacity: whole("capacity")?,
-            active: whole("active")?,
-            waiting: whole("waiting")?,
-            admitted: whole("admitted")?,
-            expired: whole("expired")?,
-            abandoned: whole("abandoned")?,
-            left: whole("left")?,
-        })
-    };
-    counts().ok_or_else(|| SimulateError::Unreadable {
-        call: path.to_owned(),
-        detail: format!("a count is missing in {shown}"),
-    })
+    api.get(&plan.path()).await
 }
 
 /// Looks at every ticket once more.
@@ -118,7 +95,8 @@ pub async fn keys(api: &Api) -> Result<Vec<Key>, String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde::Deserialize as _;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -126,8 +104,9 @@ mod tests {
     fn a_room_shows_all_its_counts() {
         let mut shown =
             json!({"capacity": 1, "active": 2, "waiting": 3, "admitted": 4, "expired": 5, "abandoned": 6, "left": 7});
-        assert_eq!(read("/", &shown).expect("all are there").left, 7);
+        let read = |shown: &Value| Counts::deserialize(shown);
+        assert_eq!(read(&shown).expect("all are there").left, 7);
         shown["abandoned"].take();
-        assert!(read("/", &shown).is_err());
+        assert!(read(&shown).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! Everything a run of a room has seen, for the checks to judge.
 
+use serde::Deserialize;
+
 use super::answer::{Ended, How, Place, Session};
 use super::pass::Key;
 use super::plan::{Plan, User};
@@ -153,7 +155,7 @@ pub struct Sample {
 }
 
 /// What `GET /v1/rooms/{id}` says.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Counts {
     pub capacity: u64,
     pub active: u64,

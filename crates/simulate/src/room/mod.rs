@@ -51,7 +51,7 @@ impl Scenario for Plan {
     const SETTINGS: &'static [(&'static str, &'static str)] = &[("JACKPOT__ROOMS__RETENTION_S", "604800")];
     const RATE: &'static str = "joins/s";
     const SHOWN: &'static str = "what the monitor saw";
-    const RULES: &'static [Rule<Evidence>] = &check::RULES;
+    const RULES: &'static [Rule<Evidence>] = check::RULES;
 
     type Players = Crowd;
     type Evidence = Evidence;

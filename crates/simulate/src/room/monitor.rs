@@ -10,13 +10,12 @@ use reqwest::Method;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::after;
 use super::evidence::{Sample, Shown};
 use super::plan::Plan;
 use crate::SimulateError;
 use crate::client::Api;
 use crate::product::RoomKeys;
-use crate::scenario::Course;
+use crate::scenario::{Course, Scenario};
 use crate::service::PrivateService;
 
 /// Between two samples of Redis.
@@ -135,7 +134,7 @@ async fn ask(
     course: Course<'_>,
     mut over: watch::Receiver<bool>,
 ) -> Result<Vec<Shown>, SimulateError> {
-    let path = format!("/v1/rooms/{}", plan.room_id);
+    let path = plan.path();
     let url = api.url(&path);
     let every = if has_redis { ASK_EVERY } else { ASK_ALONE_EVERY };
     let mut shown = Vec::new();
@@ -147,7 +146,7 @@ async fn ask(
             shown.push(Shown {
                 sent_us,
                 answered_us: course.micros(),
-                counts: after::read(&path, &answered.json(&path)?)?,
+                counts: answered.json(&path)?,
             });
         }
         pause(&mut over, every).await;

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
+use crate::jackpot::Receipt;
+
 /// The types whose data the rules compare.
 const TAKEN: &str = "jackpot.entry.taken.v1";
 const REVERSED: &str = "jackpot.entry.reversed.v1";
@@ -51,11 +53,8 @@ pub struct Taken {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Paid {
     pub payout_id: String,
-    pub entry_id: String,
-    pub tier: String,
-    /// Minor units.
-    pub amount: i64,
-    pub claim_order: u64,
+    #[serde(flatten)]
+    pub receipt: Receipt,
     /// The id of the event, by the receipt in it.
     pub event_id: String,
 }
@@ -205,7 +204,7 @@ mod tests {
         );
         let subject = &got.subjects["jackpot:spring"];
         assert_eq!(subject.places, [(1, 0), (1, 1), (2, 0)]);
-        assert_eq!((subject.entries.len(), subject.payouts[0].amount), (1, 7));
+        assert_eq!((subject.entries.len(), subject.payouts[0].receipt.amount), (1, 7));
         assert_eq!((got.delivered(), got.repeats, got.wrong.len()), (3, 3, 0));
     }
 

@@ -30,13 +30,8 @@ pub struct Subscriber {
     path: String,
 }
 
-/// What a subscriber got, after the run.
-#[derive(Debug, Clone)]
-pub enum Delivered {
-    Read(Box<Read>),
-    /// There was no subscriber; why.
-    Unknown(String),
-}
+/// What a subscriber got, after the run; or why there was none.
+pub type Delivered = Result<Read, String>;
 
 /// What it got, and what the service shows of it.
 #[derive(Debug, Clone, Default)]
@@ -79,16 +74,14 @@ impl Subscriber {
         let body = json!({"target": {"webhook": {"url": receiver.url()}}, "types": ["*"], "subjects": subjects,
             "from": "beginning"});
         let made = match api.send(Method::PUT, &path, &body).await {
-            Ok(made) => made.json(&path)?,
+            Ok(made) => made.json::<Value>(&path)?,
             // For instance its settings refuse a target on this machine, or the key may name none of its own.
             Err(refused @ SimulateError::Refused { .. }) if !is_private => return Ok(Err(refused.to_string())),
             Err(error) => return Err(error),
         };
         let key = made["verification_key"].as_str().unwrap_or_default();
-        receiver.set_key(key).map_err(|detail| SimulateError::Unreadable {
-            call: path.clone(),
-            detail,
-        })?;
+        let set = receiver.set_key(key);
+        set.map_err(|detail| SimulateError::unreadable(&path, detail))?;
         let subscriber = Self { receiver, path };
         let reached = subscriber.probe(api).await?;
         if let Err(why) = reached {
@@ -104,7 +97,7 @@ impl Subscriber {
     /// Whether the service reaches the receiver; else why not.
     async fn probe(&self, api: &Api) -> Result<Result<(), String>, SimulateError> {
         let path = format!("{}/test", self.path);
-        let probed = api.send(Method::POST, &path, &Value::Null).await?.json(&path)?;
+        let probed: Value = api.send(Method::POST, &path, &Value::Null).await?.json(&path)?;
         if probed["delivered"] == true {
             return Ok(Ok(()));
         }
@@ -128,7 +121,7 @@ impl Subscriber {
         // The ledger has now what was played. It may go on with events of its own.
         let mut numbers = BTreeMap::new();
         for (subject, path) in heads {
-            let head = api.get(path).await?;
+            let head: Value = api.get(path).await?;
             numbers.insert(subject.clone(), head["n"].as_u64().unwrap_or_default());
         }
         self.wait(|| {

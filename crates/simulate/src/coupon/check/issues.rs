@@ -93,33 +93,33 @@ mod tests {
 
     #[test]
     fn a_gap_and_a_double_are_found() {
-        let gap = found("sequences", "", |evidence| renumber(evidence, 10, 61));
-        assert!(gap.contains("10 was given to nobody"), "{gap}");
-        let double = found("sequences", "", |evidence| renumber(evidence, 10, 9));
-        assert!(double.contains("9 was given twice"), "{double}");
+        found("sequences", "", "10 was given to nobody", |evidence| {
+            renumber(evidence, 10, 61)
+        });
+        found("sequences", "", "9 was given twice", |evidence| {
+            renumber(evidence, 10, 9)
+        });
     }
 
     #[test]
     fn one_unit_too_many_or_too_few_is_found() {
         for line in ["", "--queued", "--voids 4"] {
-            found("stock", line, |evidence| evidence.plan.options.stock -= 10);
-            found("stock", line, |evidence| evidence.plan.options.stock += 10);
+            found("stock", line, "", |evidence| evidence.plan.options.stock -= 10);
+            found("stock", line, "", |evidence| evidence.plan.options.stock += 10);
         }
-        let fewer = found("stock", "", |evidence| {
+        found("stock", "", "59 units", |evidence| {
             let (ask, _) = fixture::issue(evidence, 60);
             fixture::answer_with(evidence, ask, &Outcome::OutOfStock);
         });
-        assert!(fewer.contains("59 units"), "{fewer}");
     }
 
     #[test]
     fn a_unit_issued_before_another_was_taken_back_is_found() {
-        let detail = found("stock", "--voids 4", |evidence| {
+        found("stock", "--voids 4", "while 60 of 60 units were out", |evidence| {
             for void in &mut evidence.voids {
                 (void.sent_us, void.answered_us) = (u64::MAX - 1, u64::MAX);
             }
         });
-        assert!(detail.contains("while 60 of 60 units were out"), "{detail}");
     }
 
     #[test]
@@ -133,8 +133,7 @@ mod tests {
                 };
             }
         };
-        let detail = found("once per user", "", give_both);
-        assert!(detail.contains("while it had 1"), "{detail}");
+        found("once per user", "", "while it had 1", give_both);
         let mut evidence = fixture::honest("");
         give_both(&mut evidence);
         let (one, outcome) = fixture::issue(&evidence, 1);

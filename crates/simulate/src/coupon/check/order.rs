@@ -56,23 +56,21 @@ mod tests {
     #[test]
     fn one_that_overtook_is_found() {
         for line in ["", "--queued"] {
-            let detail = found("order", line, |evidence| {
+            found("order", line, "when 50 had been issued", |evidence| {
                 let [(early, one), (late, two)] = [5, 50].map(|sequence| fixture::issue(evidence, sequence));
                 fixture::answer_with(evidence, early, &two);
                 fixture::answer_with(evidence, late, &one);
             });
-            assert!(detail.contains("when 50 had been issued"), "{line}: {detail}");
         }
     }
 
     #[test]
     fn one_that_was_served_after_a_refusal_of_an_earlier_one_is_found() {
         for line in ["", "--queued"] {
-            let detail = found("order", line, |evidence| {
+            found("order", line, "when 60 had been issued", |evidence| {
                 let (early, _) = fixture::issue(evidence, 5);
                 fixture::answer_with(evidence, early, &Outcome::OutOfStock);
             });
-            assert!(detail.contains("when 60 had been issued"), "{line}: {detail}");
         }
     }
 

@@ -94,7 +94,7 @@ mod tests {
             |counts| counts.remaining += 1,
         ];
         for change in changes {
-            found("counts", "--voids 2", |evidence| change(&mut evidence.counts));
+            found("counts", "--voids 2", "", |evidence| change(&mut evidence.counts));
         }
     }
 
@@ -107,7 +107,7 @@ mod tests {
             |evidence| fixture::answer_with(evidence, evidence.calls[0].ask, &Outcome::Dead),
         ];
         for change in changes {
-            found("line", "--queued", change);
+            found("line", "--queued", "", change);
         }
     }
 
@@ -122,7 +122,7 @@ mod tests {
             |rows| rows[3].voided = !rows[3].voided,
         ];
         for change in changes {
-            found("ledger", "--voids 2", |evidence| {
+            found("ledger", "--voids 2", "", |evidence| {
                 change(evidence.ledger.as_mut().expect("rows"));
             });
         }
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_mismatch_is_a_violation() {
-        found("reconciliation", "", |evidence| {
+        found("reconciliation", "", "", |evidence| {
             evidence.compared = Compared::Mismatch("issued 3, 4".to_owned());
         });
         let mut evidence = fixture::honest("");

@@ -27,13 +27,13 @@ mod tests {
 
     #[test]
     fn a_missing_answer_is_found() {
-        found("answers", "", |evidence| _ = evidence.records.pop());
+        found("answers", "", "", |evidence| _ = evidence.records.pop());
     }
 
     #[test]
     fn an_answer_to_another_entry_is_found() {
         let mut id = String::new();
-        let detail = found("answers", "", |evidence| {
+        let detail = found("answers", "", "", |evidence| {
             evidence.records[7].answer = Err("entry_id is e8".to_owned());
             id.clone_from(&evidence.records[7].entry.id);
         });

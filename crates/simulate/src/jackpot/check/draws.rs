@@ -130,22 +130,20 @@ mod tests {
 
     #[test]
     fn a_rank_that_was_not_drawn_is_found() {
-        let detail = found("draws", "", |evidence| {
+        found("draws", "", "recomputed", |evidence| {
             fixture::answer(evidence, 5).attempts[0].rank += 1;
         });
-        assert!(detail.contains("recomputed"), "{detail}");
     }
 
     #[test]
     fn another_client_seed_or_commitment_is_found() {
-        found("draws", "", |evidence| {
+        found("draws", "", "", |evidence| {
             let drawn = fixture::paid_where(evidence, |_| true);
             evidence.records[drawn].entry.client_seed = Some("another".to_owned());
         });
-        let detail = found("draws", "", |evidence| {
+        found("draws", "", "commitment", |evidence| {
             fixture::answer(evidence, 5).commitment = "ab".into();
         });
-        assert!(detail.contains("commitment"), "{detail}");
     }
 
     #[test]
@@ -173,11 +171,10 @@ mod tests {
             ((0..18).map(retry).collect(), "at most"),
             (vec![attempt(0, 1, Outcome::Paid)], "was paid"),
         ] {
-            let detail = found("attempts", "", |evidence| {
+            found("attempts", "", named, |evidence| {
                 let answer = fixture::answer(evidence, 5);
                 (answer.attempts, answer.payout) = (attempts.into(), None);
             });
-            assert!(detail.contains(named), "{detail}");
         }
     }
 }

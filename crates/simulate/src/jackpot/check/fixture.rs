@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use crate::finding::Judged;
 use crate::forge::{self, Honest};
 use crate::jackpot::answer::{Answer, Attempt, Contribution, Hit, Outcome, Payout};
-use crate::jackpot::cycles::Cycle;
 use crate::jackpot::draw::{CycleSeed, EpochSeed, secret_id};
-use crate::jackpot::epochs::Epoch;
-use crate::jackpot::evidence::{Evidence, Expected, Meter, Pending, Receipt, Receipts, Record, Repeated, Seeds, Seen};
+use crate::jackpot::evidence::{Evidence, Expected, Meter, Pending, Receipt, Record, Repeated, Seeds, Seen};
+use crate::jackpot::fairness::{Cycle, Epoch};
 use crate::jackpot::plan::{Entry, Plan, Prize};
 
 const SECRET: [u8; 32] = [9; 32];
@@ -73,9 +72,9 @@ pub fn honest(line: &str) -> Evidence {
     forge::honest::<Plan>(line)
 }
 
-/// What a rule says of forged evidence.
-pub fn found(rule: &str, line: &str, forge: impl FnOnce(&mut Evidence)) -> String {
-    forge::found::<Plan>(rule, line, forge)
+/// A rule finds a forgery, and names it so.
+pub fn found(rule: &str, line: &str, named: &str, forge: impl FnOnce(&mut Evidence)) -> String {
+    forge::found::<Plan>(rule, line, named, forge)
 }
 
 /// What a rule says.
@@ -293,7 +292,7 @@ impl Model {
             Some((payout.id.clone(), receipt))
         };
         Evidence {
-            receipts: Receipts::Read(records.iter().filter_map(receipt).collect()),
+            receipts: Ok(records.iter().filter_map(receipt).collect()),
             seeds,
             plan: self.plan,
             records,

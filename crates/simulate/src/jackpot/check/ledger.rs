@@ -1,13 +1,13 @@
 //! The ledger has the payouts of the answers, and no others.
 
 use super::Judged;
-use crate::jackpot::evidence::{Evidence, Receipt, Receipts};
+use crate::jackpot::evidence::{Evidence, Receipt};
 
 /// Every payout of an answer has its receipt, word for word, and every receipt has its answer.
 pub fn receipts_are_the_answers(evidence: &Evidence) -> Judged {
     let receipts = match &evidence.receipts {
-        Receipts::Read(receipts) => receipts,
-        Receipts::Unknown(why) => return Judged::NotChecked(why.clone()),
+        Ok(receipts) => receipts,
+        Err(why) => return Judged::NotChecked(why.clone()),
     };
     let mut answered = 0;
     for (record, answer) in evidence.answers() {
@@ -64,9 +64,8 @@ mod tests {
             |receipts| receipts.first_entry().expect("a receipt").get_mut().amount += 1,
         ];
         for change in changes {
-            found("ledger", "", |evidence| match &mut evidence.receipts {
-                Receipts::Read(receipts) => change(receipts),
-                Receipts::Unknown(why) => panic!("{why}"),
+            found("ledger", "", "", |evidence| {
+                change(evidence.receipts.as_mut().expect("receipts"))
             });
         }
     }

@@ -91,25 +91,24 @@ mod tests {
 
     #[test]
     fn a_gap_and_a_double_are_found() {
-        let gap = found("sequences", "", |evidence| _ = evidence.records.remove(10));
-        assert!(gap.contains("nobody"), "{gap}");
-        let double = found("sequences", "", |evidence| fixture::answer(evidence, 10).sequence = 10);
-        assert!(double.contains("twice"), "{double}");
+        found("sequences", "", "nobody", |evidence| _ = evidence.records.remove(10));
+        found("sequences", "", "twice", |evidence| {
+            fixture::answer(evidence, 10).sequence = 10
+        });
     }
 
     #[test]
     fn an_entry_that_overtook_is_found() {
-        let detail = found("real-time order", "", |evidence| {
+        found("real-time order", "", "higher one", |evidence| {
             let late = evidence.records[20].answered_us + 1;
             (evidence.records[15].sent_us, evidence.records[15].answered_us) = (late, late + 9);
         });
-        assert!(detail.contains("higher one"), "{detail}");
     }
 
     #[test]
     fn swapped_double_and_missing_claims_are_found() {
         let changed = |change: fn(u64, u64) -> (u64, u64)| {
-            found("claim order", "", |evidence| {
+            found("claim order", "", "", |evidence| {
                 let [a, b] = fixture::first_paid(evidence);
                 let (one, two) = (
                     fixture::payout(evidence, a).claim_order,

@@ -101,27 +101,24 @@ mod tests {
 
     #[test]
     fn a_payout_id_given_twice_is_found() {
-        let detail = found(ONCE, "", |evidence| {
+        found(ONCE, "", "was given to", |evidence| {
             let [a, b] = fixture::first_paid(evidence);
             fixture::payout(evidence, b).id = fixture::payout(evidence, a).id.clone();
         });
-        assert!(detail.contains("was given to"), "{detail}");
     }
 
     #[test]
     fn money_that_the_meter_does_not_know_is_found() {
-        let amount = found(ONCE, "", |evidence| {
+        found(ONCE, "", "meter says", |evidence| {
             let [a, _] = fixture::first_paid(evidence);
             fixture::payout(evidence, a).amount += 1;
         });
-        assert!(amount.contains("meter says"), "{amount}");
-        let wins = found(ONCE, "", |evidence| evidence.meters[0].wins += 1);
-        assert!(wins.contains("took the pool"), "{wins}");
+        found(ONCE, "", "took the pool", |evidence| evidence.meters[0].wins += 1);
     }
 
     #[test]
     fn an_entry_paid_twice_is_found() {
-        let detail = found(ONCE, "", |evidence| {
+        found(ONCE, "", "2 paid attempts", |evidence| {
             let [a, _] = fixture::first_paid(evidence);
             let attempts = &mut fixture::answer(evidence, a).attempts;
             let mut twice = attempts.to_vec();
@@ -129,20 +126,17 @@ mod tests {
             assert_eq!(twice[0].result, Outcome::Paid);
             *attempts = twice.into();
         });
-        assert!(detail.contains("2 paid attempts"), "{detail}");
     }
 
     #[test]
     fn a_take_below_the_minimum_and_a_wrong_fixed_prize_are_found() {
-        let low = found("minimum payout", "", |evidence| {
+        found("minimum payout", "", "minimum payout", |evidence| {
             let pool = fixture::paid_where(evidence, |payout| payout.takes_pool);
             fixture::payout(evidence, pool).amount = evidence.plan.tiers[0].min_payout - 1;
         });
-        assert!(low.contains("minimum payout"), "{low}");
-        let wrong = found("minimum payout", "", |evidence| {
+        found("minimum payout", "", "fixed prize", |evidence| {
             let fixed = fixture::paid_where(evidence, |payout| !payout.takes_pool);
             fixture::payout(evidence, fixed).amount += 1;
         });
-        assert!(wrong.contains("fixed prize"), "{wrong}");
     }
 }

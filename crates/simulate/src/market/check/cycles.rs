@@ -1,8 +1,7 @@
 //! Must-hit cycles: which entry reached each trigger.
 
 use crate::finding::Judged;
-use crate::jackpot::Cycle;
-use crate::market::cycles::{Triggers, triggers};
+use crate::jackpot::{Cycle, Triggers, triggers};
 use crate::market::evidence::{Entry, Evidence, Hit};
 use crate::market::plan::MILLION;
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::finding::Judged;
-use crate::jackpot::{Receipt, Receipts};
+use crate::jackpot::Receipt;
 use crate::market::evidence::Evidence;
-use crate::subscriber::{Delivered, Read, Subject};
+use crate::subscriber::{Read, Subject};
 
 pub fn delivered(evidence: &Evidence) -> Judged {
     let read = match &evidence.delivered {
-        Delivered::Read(read) => read,
-        Delivered::Unknown(why) => return Judged::NotChecked(why.clone()),
+        Ok(read) => read,
+        Err(why) => return Judged::NotChecked(why.clone()),
     };
     if let Some(first) = read.got.wrong.first() {
         return Judged::Violated(format!("{first} ({} in all)", read.got.wrong.len()));
@@ -30,13 +30,12 @@ pub fn delivered(evidence: &Evidence) -> Judged {
         if let Err(what) = compared {
             return Judged::Violated(format!("{name}: {what}"));
         }
-        match &evidence.shown[jackpot].receipts {
-            Receipts::Read(receipts) => {
-                if let Err(what) = payouts(receipts, of) {
-                    return Judged::Violated(format!("{name}: {what}"));
-                }
-            }
-            Receipts::Unknown(why) => return Judged::NotChecked(why.clone()),
+        let receipts = match &evidence.shown[jackpot].receipts {
+            Ok(receipts) => receipts,
+            Err(why) => return Judged::NotChecked(why.clone()),
+        };
+        if let Err(what) = payouts(receipts, of) {
+            return Judged::Violated(format!("{name}: {what}"));
         }
     }
     Judged::Held(over(read))
@@ -90,14 +89,8 @@ fn entries(evidence: &Evidence, jackpot: usize, of: &Subject) -> Result<(), Stri
 /// Each payout of the ledger, one by one.
 fn payouts(receipts: &BTreeMap<String, Receipt>, of: &Subject) -> Result<(), String> {
     for paid in &of.payouts {
-        let came = Receipt {
-            entry_id: paid.entry_id.clone(),
-            tier: paid.tier.clone(),
-            amount: paid.amount,
-            claim_order: paid.claim_order,
-        };
-        let kept = receipts.get(&paid.payout_id);
-        if kept != Some(&came) {
+        let (came, kept) = (&paid.receipt, receipts.get(&paid.payout_id));
+        if kept != Some(came) {
             return Err(format!(
                 "payout {} came as {came:?}, the ledger has {kept:?}",
                 paid.payout_id
@@ -151,7 +144,6 @@ fn over(read: &Read) -> String {
 mod tests {
     use crate::finding::Judged;
     use crate::market::check::fixture::{day, found, got};
-    use crate::subscriber::Delivered;
 
     #[test]
     fn a_lost_event_or_another_order_is_found() {
@@ -187,7 +179,7 @@ mod tests {
             entries.push(entries[0].clone());
         });
         found("events-out", "the ledger has Some", |evidence| {
-            got(evidence, 1).payouts[0].amount += 1;
+            got(evidence, 1).payouts[0].receipt.amount += 1;
         });
         found("events-out", "the ledger has None", |evidence| {
             got(evidence, 1).payouts[0].payout_id.push('x');
@@ -207,17 +199,15 @@ mod tests {
     #[test]
     fn what_nobody_subscribed_to_and_what_is_wrong_is_found() {
         found("events-out", "no subject", |evidence| {
-            if let Delivered::Read(read) = &mut evidence.delivered {
-                read.got.subjects.entry("jackpot:other".to_owned()).or_default();
-            }
+            let read = evidence.delivered.as_mut().expect("a subscriber");
+            read.got.subjects.entry("jackpot:other".to_owned()).or_default();
         });
         found("events-out", "odd (1 in all)", |evidence| {
-            if let Delivered::Read(read) = &mut evidence.delivered {
-                read.got.wrong.push("odd".to_owned());
-            }
+            let read = evidence.delivered.as_mut().expect("a subscriber");
+            read.got.wrong.push("odd".to_owned());
         });
         let mut evidence = day();
-        evidence.delivered = Delivered::Unknown("refused".to_owned());
+        evidence.delivered = Err("refused".to_owned());
         assert_eq!(super::delivered(&evidence), Judged::NotChecked("refused".to_owned()));
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::finding::{self, Judged};
-use crate::jackpot::{Cycle, Pending, Receipt, Receipts};
+use crate::forge::violated;
+use crate::jackpot::tests::cycle;
+use crate::jackpot::{Cycle, Meter, Pending, Receipt, Won};
 use crate::market::check::RULES;
-use crate::market::cycles::tests::cycle;
 use crate::market::evidence::{
-    Entry, Evidence, Hit, Meter, Moved, Reversal, Reversed, Seen, ShownJackpot, Stopped, Transferred, Won,
+    Entry, Evidence, Hit, Moved, Reversal, Reversed, Seen, ShownJackpot, Stopped, Transferred,
 };
 use crate::market::file::File;
 use crate::market::file::tests::DAY;
@@ -56,10 +57,7 @@ fn delivered(plan: &Plan, seen: &Seen) -> Delivered {
                 of.places.push((n, 1));
                 of.payouts.push(Paid {
                     payout_id: won.payout_id.clone(),
-                    entry_id: entry.id.clone(),
-                    tier: won.tier.clone(),
-                    amount: won.amount,
-                    claim_order: won.claim_order,
+                    receipt: won.receipt(&entry.id),
                     event_id: String::new(),
                 });
             }
@@ -72,16 +70,14 @@ fn delivered(plan: &Plan, seen: &Seen) -> Delivered {
         read.heads.insert(plan.subject(jackpot), n);
         read.got.subjects.insert(plan.subject(jackpot), of);
     }
-    Delivered::Read(Box::new(read))
+    Ok(read)
 }
 
 /// What the subscriber got of a jackpot.
 pub fn got(evidence: &mut Evidence, jackpot: usize) -> &mut Subject {
     let subject = evidence.plan.subject(jackpot);
-    match &mut evidence.delivered {
-        Delivered::Read(read) => read.got.subjects.get_mut(&subject).expect("a subject"),
-        Delivered::Unknown(why) => panic!("{why}"),
-    }
+    let read = evidence.delivered.as_mut().expect("a subscriber");
+    read.got.subjects.get_mut(&subject).expect("a subject")
 }
 
 const SEED: &str = "0707070707070707070707070707070707070707070707070707070707070707";
@@ -153,7 +149,7 @@ fn mini(plan: &Plan, seen: &mut Seen) -> (ShownJackpot, Vec<Moved>) {
     });
     let shown = ShownJackpot {
         meters: meters.collect(),
-        receipts: Receipts::Read(BTreeMap::new()),
+        receipts: Ok(BTreeMap::new()),
         cycles: Vec::new(),
         pending: Pending::None { after_ms: 1 },
     };
@@ -218,7 +214,7 @@ fn network(plan: &Plan, seen: &mut Seen, given: &[Moved]) -> ShownJackpot {
             transferred_in: whole(received),
             ..Meter::default()
         }],
-        receipts: Receipts::Read(BTreeMap::from([("p1".to_owned(), receipt)])),
+        receipts: Ok(BTreeMap::from([("p1".to_owned(), receipt)])),
         cycles: vec![ended, open],
         pending: Pending::None { after_ms: 1 },
     }
@@ -231,27 +227,19 @@ pub fn hit(evidence: &mut Evidence) -> &mut Entry {
 }
 
 pub fn receipts(evidence: &mut Evidence, jackpot: usize) -> &mut BTreeMap<String, Receipt> {
-    match &mut evidence.shown[jackpot].receipts {
-        Receipts::Read(receipts) => receipts,
-        Receipts::Unknown(why) => panic!("{why}"),
-    }
+    evidence.shown[jackpot].receipts.as_mut().expect("receipts")
 }
 
 /// What this rule finds in a day that was changed: a violation that says `named`.
 pub fn found(rule: &str, named: &str, change: impl FnOnce(&mut Evidence)) {
     let mut evidence = day();
     change(&mut evidence);
-    let findings = finding::judge(&RULES, &evidence);
-    let finding = findings.iter().find(|finding| finding.rule == rule).expect("a rule");
-    match &finding.judged {
-        Judged::Violated(detail) => assert!(detail.contains(named), "{detail}"),
-        other => panic!("{rule}: {other:?}"),
-    }
+    violated::<Plan>(rule, named, &evidence);
 }
 
 #[test]
 fn a_right_day_breaks_no_rule() {
-    for finding in finding::judge(&RULES, &day()) {
+    for finding in finding::judge(RULES, &day()) {
         assert!(matches!(finding.judged, Judged::Held(_)), "{finding:?}");
     }
 }

@@ -3,29 +3,21 @@
 use std::collections::BTreeSet;
 
 use crate::finding::Judged;
-use crate::jackpot::Receipts;
 use crate::market::evidence::Evidence;
 
 pub fn receipts(evidence: &Evidence) -> Judged {
     let mut count = 0;
     for (jackpot, shown) in evidence.shown.iter().enumerate() {
         let receipts = match &shown.receipts {
-            Receipts::Read(receipts) => receipts,
-            Receipts::Unknown(why) => return Judged::NotChecked(why.clone()),
+            Ok(receipts) => receipts,
+            Err(why) => return Judged::NotChecked(why.clone()),
         };
         let id = evidence.id(jackpot);
         let mut orders = BTreeSet::new();
         for entry in evidence.entries(jackpot) {
             let Some(won) = &entry.won else { continue };
-            let kept = receipts.get(&won.payout_id).map(|receipt| {
-                (
-                    receipt.entry_id.as_str(),
-                    receipt.tier.as_str(),
-                    receipt.amount,
-                    receipt.claim_order,
-                )
-            });
-            if kept != Some((&entry.id, &won.tier, won.amount, won.claim_order)) {
+            let kept = receipts.get(&won.payout_id);
+            if kept != Some(&won.receipt(&entry.id)) {
                 return Judged::Violated(format!("{id}: {} won {won:?}, the ledger has {kept:?}", entry.id));
             }
             orders.insert(won.claim_order);
@@ -47,7 +39,6 @@ pub fn receipts(evidence: &Evidence) -> Judged {
 
 #[cfg(test)]
 mod tests {
-    use crate::jackpot::Receipts;
     use crate::market::check::fixture::{found, receipts};
 
     #[test]
@@ -69,9 +60,8 @@ mod tests {
 
     #[test]
     fn receipts_that_can_not_be_read_are_not_judged() {
-        let evidence = crate::market::check::fixture::day();
-        let mut unread = evidence;
-        unread.shown[0].receipts = Receipts::Unknown("503".to_owned());
+        let mut unread = crate::market::check::fixture::day();
+        unread.shown[0].receipts = Err("503".to_owned());
         assert!(matches!(
             super::receipts(&unread),
             crate::finding::Judged::NotChecked(_)

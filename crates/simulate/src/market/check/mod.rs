@@ -11,63 +11,30 @@ mod moved;
 mod stops;
 
 use super::evidence::Evidence;
-use crate::finding::Rule;
+use crate::finding::{Rule, rules};
 
 /// In the order in which a reader understands them best.
-pub const RULES: [Rule<Evidence>; 11] = [
-    Rule {
-        name: "answers",
-        demand: "Every play is answered as the contract words it, and a repeat as at first.",
-        judge: |evidence| answers::right(evidence).into(),
-    },
-    Rule {
-        name: "sequence",
-        demand: "The entries of each jackpot have the numbers 1, 2, 3… without a hole: each was taken once.",
-        judge: |evidence| answers::dense(evidence).into(),
-    },
-    Rule {
-        name: "pending",
-        demand: "No entry is left without an outcome.",
-        judge: answers::finished,
-    },
-    Rule {
-        name: "contributions",
-        demand: "Each tier counts exactly what the rules say of every stake and source.",
-        judge: |evidence| money::contributed(evidence).into(),
-    },
-    Rule {
-        name: "conservation",
-        demand: "What came into each tier is held, was paid, went back or went on, to the millionth.",
-        judge: |evidence| money::conserved(evidence).into(),
-    },
-    Rule {
-        name: "payouts",
-        demand: "The ledger has exactly the payouts that the answers name, in one order of claims.",
-        judge: ledger::receipts,
-    },
-    Rule {
-        name: "must-hit",
-        demand: "Each cycle is hit by exactly one entry, the first at its trigger, which follows from the published seed.",
-        judge: cycles::hit,
-    },
-    Rule {
-        name: "reversals",
-        demand: "A cancelled round gives back exactly what its entry contributed.",
-        judge: |evidence| moved::reversed(evidence).into(),
-    },
-    Rule {
-        name: "transfers",
-        demand: "What a jackpot gave, another one received, and nothing is left behind.",
-        judge: |evidence| moved::transferred(evidence).into(),
-    },
-    Rule {
-        name: "emergency-stop",
-        demand: "From the answer of a stop to the start no entry is taken.",
-        judge: stops::nothing_taken,
-    },
-    Rule {
-        name: "events-out",
-        demand: "A subscriber gets every event of the ledger, each id once after deduplication, in order, signed, with every entry and payout.",
-        judge: events::delivered,
-    },
-];
+pub const RULES: &[Rule<Evidence>] = rules! {
+    "answers" = answers::right:
+        "Every play is answered as the contract words it, and a repeat as at first.";
+    "sequence" = answers::dense:
+        "The entries of each jackpot have the numbers 1, 2, 3… without a hole: each was taken once.";
+    "pending" = answers::finished:
+        "No entry is left without an outcome.";
+    "contributions" = money::contributed:
+        "Each tier counts exactly what the rules say of every stake and source.";
+    "conservation" = money::conserved:
+        "What came into each tier is held, was paid, went back or went on, to the millionth.";
+    "payouts" = ledger::receipts:
+        "The ledger has exactly the payouts that the answers name, in one order of claims.";
+    "must-hit" = cycles::hit:
+        "Each cycle is hit by exactly one entry, the first at its trigger, which follows from the published seed.";
+    "reversals" = moved::reversed:
+        "A cancelled round gives back exactly what its entry contributed.";
+    "transfers" = moved::transferred:
+        "What a jackpot gave, another one received, and nothing is left behind.";
+    "emergency-stop" = stops::nothing_taken:
+        "From the answer of a stop to the start no entry is taken.";
+    "events-out" = events::delivered:
+        "A subscriber gets every event of the ledger, each id once after deduplication, in order, signed, with every entry and payout.";
+};

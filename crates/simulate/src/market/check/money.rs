@@ -1,6 +1,7 @@
 //! Conservation, to the millionth.
 
-use crate::market::evidence::{Evidence, Meter};
+use crate::jackpot::Meter;
+use crate::market::evidence::Evidence;
 use crate::market::plan::MILLION;
 
 /// What the entries of a tier contributed, in millionths.
@@ -99,8 +100,8 @@ fn moved(evidence: &Evidence, jackpot: usize, tier: &str) -> (i128, i128) {
 
 #[cfg(test)]
 mod tests {
+    use crate::jackpot::Meter;
     use crate::market::check::fixture::found;
-    use crate::market::evidence::Meter;
 
     #[test]
     fn a_unit_lost_or_made_anywhere_is_found() {

@@ -1,10 +1,10 @@
 //! Latency by percentile, and how it is spread.
 
-use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{BLUE, HALF, INK, Plot, float, label, labels_across, scale, seconds, svg, ticks};
+use super::chart::{Axis, Chart, Labels, Mark};
+use super::{BLUE, HALF, Plot, float, seconds};
 use crate::SimulateError;
 use crate::numbers;
 use crate::table::{duration, grouped};
@@ -16,55 +16,38 @@ const COLUMNS_PER_DECADE: f64 = 16.0;
 
 /// Latency against the percentile, stretched towards the slowest.
 pub fn percentiles(latencies_us: &[u64], whose: &str) -> Result<Plot, SimulateError> {
-    let title = "Latency by percentile";
     let histogram = numbers::histogram(latencies_us.iter().copied());
     let at = |quantile: f64| millis(histogram.value_at_quantile(quantile));
     let nines = |quantile: f64| -(1.0 - quantile).log10();
     let last = nines(0.9999);
-    let points: Vec<(f64, f64)> = (0..=200_u32)
-        .map(|step| {
-            let x = last * f64::from(step) / 200.0;
-            (x, at(1.0 - 10_f64.powf(-x)))
-        })
-        .collect();
-    let (low, high) = (at(0.0) * 0.8, at(0.9999) * 1.6);
-    let svg = svg(HALF, title, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(30)
-            .x_label_area_size(28)
-            .y_label_area_size(62)
-            .build_cartesian_2d(0.0..last, (low..high).log_scale().with_key_points(ticks(low, high)))?;
-        grid!(chart)
-            .x_labels(5)
-            .y_labels(6)
-            .x_label_formatter(&|x| percentile(*x))
-            .y_label_formatter(&|y| milliseconds(*y))
-            .draw()?;
-        chart.draw_series(LineSeries::new(points.iter().copied(), BLUE.stroke_width(2)))?;
-        let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
-        chart.draw_series(named.iter().map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())))?;
-        let label = label().color(&INK);
-        chart.draw_series(named.iter().enumerate().map(|(index, &(x, y, name))| {
-            // The last one above the line, where it meets neither the others nor the edge.
-            let is_last = index + 1 == NAMED.len();
-            let (at, side) = if is_last {
-                ((x + 0.1, y * 1.04), Pos::new(HPos::Right, VPos::Bottom))
-            } else {
-                ((x + 0.06, y / 1.03), Pos::new(HPos::Left, VPos::Top))
-            };
-            Text::new(format!("{name} {}", milliseconds(y)), at, label.clone().pos(side))
-        }))?;
-        Ok(())
-    })?;
+    let point = |step: u32| {
+        let x = last * f64::from(step) / 200.0;
+        (x, at(1.0 - 10_f64.powf(-x)))
+    };
+    let mut marks = vec![Mark::Line((0..=200).map(point).collect(), BLUE.to_rgba(), 2)];
+    for (index, (quantile, name)) in NAMED.into_iter().enumerate() {
+        let (x, y) = (nines(quantile), at(quantile));
+        // The last one above the line, where it meets neither the others nor the edge.
+        let is_last = index + 1 == NAMED.len();
+        let (beside, side) = if is_last {
+            ((x + 0.1, y * 1.04), Pos::new(HPos::Right, VPos::Bottom))
+        } else {
+            ((x + 0.06, y / 1.03), Pos::new(HPos::Left, VPos::Top))
+        };
+        let text = format!("{name} {}", milliseconds(y));
+        marks.extend([Mark::Dot((x, y), BLUE.to_rgba(), 4), Mark::Text(beside, text, side)]);
+    }
+    let chart = Chart {
+        right: 30,
+        left: 62,
+        ..Chart::new(
+            Axis::linear(last, Some(5), Labels::By(percentile)),
+            Axis::logarithmic(at(0.0) * 0.8, at(0.9999) * 1.6, milliseconds),
+            marks,
+        )
+    };
     let caption = format!("From {whose} first try to its answer, repeats after a lost answer included.");
-    Ok(Plot {
-        title,
-        caption,
-        legend: Vec::new(),
-        svg,
-        wide: false,
-    })
+    Ok(Plot::new("Latency by percentile", HALF, &chart)?.captioned(caption))
 }
 
 /// How many of them took how long. `units` names them.
@@ -73,34 +56,15 @@ pub fn histogram(title: &'static str, latencies_us: &[u64], units: &str) -> Resu
     let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;
     let right = bars.iter().map(|bar| bar.1).fold(f64::MIN, f64::max) * 1.2;
     let top = bars.iter().map(|bar| bar.2).fold(1.0, f64::max) * 1.08;
-    let count = scale(top, 6);
-    let svg = svg(HALF, title, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(18)
-            .x_label_area_size(28)
-            .y_label_area_size(52)
-            .build_cartesian_2d((left..right).log_scale().with_key_points(ticks(left, right)), 0.0..top)?;
-        grid!(chart)
-            .x_labels(labels_across(area))
-            .y_labels(6)
-            .x_label_formatter(&|x| milliseconds(*x))
-            .y_label_formatter(&|y| count(*y))
-            .draw()?;
-        chart.draw_series(bars.iter().map(|&(from, to, count)| {
-            // A hairline between bars, on a logarithmic axis.
-            Rectangle::new([(from * 1.012, 0.0), (to / 1.012, count)], BLUE.mix(0.75).filled())
-        }))?;
-        Ok(())
-    })?;
+    // A hairline between bars, on a logarithmic axis.
+    let bar = |(from, to, count)| Mark::Bar((from * 1.012, 0.0), (to / 1.012, count), BLUE.mix(0.75));
+    let chart = Chart::new(
+        Axis::logarithmic(left, right, milliseconds),
+        Axis::linear(top, Some(6), Labels::Scale("")),
+        bars.into_iter().map(bar).collect(),
+    );
     let caption = format!("{} {units}, on a logarithmic axis.", grouped(latencies_us.len() as u64));
-    Ok(Plot {
-        title,
-        caption,
-        legend: Vec::new(),
-        svg,
-        wide: false,
-    })
+    Ok(Plot::new(title, HALF, &chart)?.captioned(caption))
 }
 
 /// From, to (both milliseconds) and count of each column that has any.

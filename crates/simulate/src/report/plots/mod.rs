@@ -1,33 +1,15 @@
-//! What the plots of all runs share. They are SVG text.
+//! What the plots of all reports share. They are SVG text.
 
-/// The grid that every plot has. What differs is chained on to it. It is a macro, because the type of a chart includes the
-/// types of its axes.
-macro_rules! grid {
-    ($chart:expr) => {
-        $chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style($crate::report::plots::GRID.mix(0.0))
-            .bold_line_style($crate::report::plots::GRID)
-            .axis_style($crate::report::plots::GRID)
-            .label_style($crate::report::plots::label())
-    };
-}
-
+pub mod chart;
 pub mod latency;
 pub mod over_time;
 
-pub(crate) use grid;
-
-use std::error::Error;
-
-use plotters::coord::Shift;
 use plotters::coord::ranged1d::Ranged;
 use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE};
-use plotters::style::Color;
+use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend};
 
 use crate::SimulateError;
+use chart::{Area, Chart, Drawn};
 
 pub const INK: RGBColor = RGBColor(31, 41, 55);
 pub const MUTED: RGBColor = RGBColor(107, 119, 133);
@@ -37,9 +19,11 @@ pub const AMBER: RGBColor = RGBColor(217, 119, 6);
 pub const RED: RGBColor = RGBColor(200, 48, 48);
 pub const BLUE: RGBColor = RGBColor(46, 98, 196);
 pub const VIOLET: RGBColor = RGBColor(126, 72, 176);
+/// Of what the service is compared with.
+pub const THEIRS: RGBColor = RGBColor(160, 170, 182);
 
 /// The colours of plots, and the names of the page's colours in their place, which differ in dark mode.
-pub const COLOURS: [(RGBColor, &str); 8] = [
+pub const COLOURS: [(RGBColor, &str); 9] = [
     (INK, "ink"),
     (MUTED, "muted"),
     (GRID, "line"),
@@ -48,18 +32,13 @@ pub const COLOURS: [(RGBColor, &str); 8] = [
     (RED, "red"),
     (BLUE, "blue"),
     (VIOLET, "violet"),
+    (THEIRS, "theirs"),
 ];
 
 pub const WIDE: (u32, u32) = (1_120, 320);
 pub const HALF: (u32, u32) = (550, 320);
 /// On a phone, where the others would have labels too small to read.
 const PHONE: (u32, u32) = (380, 320);
-const LABEL_PX: i32 = 13;
-/// Least distance of two labels of a horizontal axis.
-const APART_PX: u32 = 75;
-
-pub type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
-type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// One plot of the page.
 #[derive(Debug)]
@@ -74,40 +53,57 @@ pub struct Plot {
     pub wide: bool,
 }
 
-/// Draws two texts: at this size, and for a phone. The page shows the one that fits.
-pub fn svg(size: (u32, u32), title: &str, draw: impl Fn(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {
-    Ok(one(size, "at-desk", title, &draw)? + &one(PHONE, "at-phone", title, &draw)?)
+impl Plot {
+    /// A chart at this size, and for a phone. The page shows the one that fits.
+    pub fn new(title: &'static str, size: (u32, u32), chart: &Chart) -> Result<Self, SimulateError> {
+        Self::drawn(title, size, |area| chart.draw(area, area))
+    }
+
+    /// Of several charts.
+    pub fn drawn(
+        title: &'static str,
+        size: (u32, u32),
+        draw: impl Fn(&Area<'_>) -> Drawn,
+    ) -> Result<Self, SimulateError> {
+        let svg = |size, class| svg(size, &format!(" class=\"{class}\""), title, &draw);
+        Ok(Self {
+            title,
+            caption: String::new(),
+            legend: Vec::new(),
+            svg: svg(size, "at-desk")? + &svg(PHONE, "at-phone")?,
+            wide: size == WIDE,
+        })
+    }
+
+    pub fn captioned(self, caption: impl Into<String>) -> Self {
+        let caption = caption.into();
+        Self { caption, ..self }
+    }
+
+    /// Colours and what they stand for.
+    pub fn with_legend(self, legend: impl IntoIterator<Item = (RGBColor, String)>) -> Self {
+        let legend = legend.into_iter().map(|(colour, text)| (css(colour), text)).collect();
+        Self { legend, ..self }
+    }
 }
 
-fn one(
+/// The text of a drawing. `attributes`: those of its element.
+pub fn svg(
     size: (u32, u32),
-    class: &str,
+    attributes: &str,
     title: &str,
-    draw: &impl Fn(&Area<'_>) -> Drawn,
+    draw: impl Fn(&Area<'_>) -> Drawn,
 ) -> Result<String, SimulateError> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        let drawn = area
-            .fill(&WHITE.mix(0.0))
-            .map_err(Into::into)
-            .and_then(|()| draw(&area));
-        drawn
+        draw(&area)
             .and_then(|()| area.present().map_err(Into::into))
             .map_err(|error| SimulateError::Report(error.to_string()))?;
     }
     let fixed = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
-    let named = format!("<svg class=\"{class}\" role=\"img\" aria-label=\"{title}\"");
+    let named = format!("<svg{attributes} role=\"img\" aria-label=\"{title}\"");
     Ok(text.replacen(&fixed, &named, 1))
-}
-
-/// How many labels a horizontal axis has room for.
-pub fn labels_across(area: &Area<'_>) -> usize {
-    (area.dim_in_pixel().0 / APART_PX) as usize
-}
-
-pub fn label() -> TextStyle<'static> {
-    ("sans-serif", LABEL_PX).into_font().color(&MUTED)
 }
 
 /// The colour as an attribute of an SVG has it.

@@ -1,9 +1,10 @@
 //! Plots over the time of a run: series, a level across them, and marks at collisions and kills.
 
-use plotters::prelude::{AreaSeries, ChartBuilder, LineSeries, PathElement, RGBColor};
-use plotters::style::Color;
+use plotters::prelude::RGBColor;
+use plotters::style::{Color, RGBAColor};
 
-use super::{HALF, MUTED, Plot, RED, TEAL, WIDE, css, labels_across, scale, seconds, svg};
+use super::chart::{Axis, Chart, Labels, Mark};
+use super::{HALF, MUTED, Plot, RED, TEAL, seconds};
 use crate::SimulateError;
 
 /// Columns of a line: each shows the last count of its time, or the lowest and the highest value.
@@ -59,57 +60,36 @@ pub fn plot(what: &OverTime<'_>) -> Result<Plot, SimulateError> {
     let values = what.series.iter().flat_map(|series| &series.points);
     let values = values.map(|point| point.1).chain(level.map(|level| level.0));
     let top = values.fold(1.0, f64::max) * 1.08;
-    let svg = svg(size, what.title, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(18)
-            .x_label_area_size(28)
-            .y_label_area_size(52)
-            .build_cartesian_2d(0.0..end, 0.0..top)?;
-        let across = labels_across(area);
-        let (time, value) = (scale(end, across), scale(top, UP));
-        grid!(chart)
-            .x_labels(across)
-            .y_labels(UP)
-            .x_label_formatter(&|x| format!("{} s", time(*x)))
-            .y_label_formatter(&|y| value(*y))
-            .draw()?;
-        if let Some((level, _)) = level {
-            let across = [(0.0, level), (end, level)];
-            chart.draw_series([PathElement::new(across, MUTED.stroke_width(1))])?;
+    let mut marks = Vec::new();
+    if let Some((level, _)) = level {
+        marks.push(Mark::Line(vec![(0.0, level), (end, level)], MUTED.to_rgba(), 1));
+    }
+    for series in &what.series {
+        if series.is_area {
+            marks.push(Mark::Area(series.points.clone(), series.colour.mix(0.12)));
         }
-        for series in &what.series {
-            let points = || series.points.iter().copied();
-            if series.is_area {
-                chart.draw_series(AreaSeries::new(points(), 0.0, series.colour.mix(0.12)))?;
-            }
-            chart.draw_series(LineSeries::new(points(), series.colour.stroke_width(series.width)))?;
-        }
-        let upright = |at: f64| [(at, 0.0), (at, top)];
-        let collisions = what.collisions.iter().map(|at| upright(*at));
-        chart.draw_series(collisions.map(|line| PathElement::new(line, MUTED.mix(0.35).stroke_width(1))))?;
-        let kills = what.kills_us.iter().map(|at| upright(seconds(*at)));
-        chart.draw_series(kills.map(|line| PathElement::new(line, RED.mix(0.8).stroke_width(1))))?;
-        Ok(())
-    })?;
-    let series = what
-        .series
-        .iter()
-        .map(|series| (css(series.colour), series.name.clone()));
+        marks.push(Mark::Line(series.points.clone(), series.colour.to_rgba(), series.width));
+    }
+    let upright = |at: f64, colour: RGBAColor| Mark::Line(vec![(at, 0.0), (at, top)], colour, 1);
+    marks.extend(what.collisions.iter().map(|at| upright(*at, MUTED.mix(0.35))));
+    marks.extend(what.kills_us.iter().map(|at| upright(seconds(*at), RED.mix(0.8))));
+    let chart = Chart::new(
+        Axis::linear(end, None, Labels::Scale(" s")),
+        Axis::linear(top, Some(UP), Labels::Scale("")),
+        marks,
+    );
+    let series = what.series.iter().map(|series| (series.colour, series.name.clone()));
     let marks = [
         level.map(|(_, name)| (MUTED, name)),
         (!what.collisions.is_empty()).then_some((MUTED, "collision")),
         (!what.kills_us.is_empty()).then_some((RED, "kill -9")),
     ];
-    let marks = marks.into_iter().flatten();
-    let legend = series.chain(marks.map(|(colour, name)| (css(colour), name.to_owned())));
-    Ok(Plot {
-        title: what.title,
-        caption: what.caption.to_owned(),
-        legend: legend.collect(),
-        svg,
-        wide: size == WIDE,
-    })
+    let marks = marks
+        .into_iter()
+        .flatten()
+        .map(|(colour, name)| (colour, name.to_owned()));
+    let plot = Plot::new(what.title, size, &chart)?.captioned(what.caption);
+    Ok(plot.with_legend(series.chain(marks)))
 }
 
 /// What was answered per second, by the times of the answers in microseconds of the run.

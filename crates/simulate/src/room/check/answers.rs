@@ -68,7 +68,7 @@ mod tests {
             |evidence| _ = evidence.visits.pop(),
         ];
         for change in changes {
-            found("answers", "", change);
+            found("answers", "", "", change);
         }
     }
 
@@ -94,7 +94,7 @@ mod tests {
             },
         ];
         for change in changes {
-            found("one place", "--twice 30", change);
+            found("one place", "--twice 30", "", change);
         }
     }
 }

@@ -157,7 +157,7 @@ mod tests {
             (Part::Visit, How::Abandoned),
             (Part::Renew, How::Abandoned),
         ] {
-            found("endings", "", |evidence| {
+            found("endings", "", "", |evidence| {
                 let user = with(evidence, part);
                 fixture::end(evidence, user, how, 1);
             });
@@ -176,7 +176,7 @@ mod tests {
             |visit| (visit.ended, visit.finally) = (None, None),
         ];
         for change in changes {
-            found("endings", "", |evidence| {
+            found("endings", "", "", |evidence| {
                 let user = with(evidence, Part::Visit);
                 change(&mut evidence.visits[user]);
             });

@@ -66,9 +66,9 @@ pub fn honest(line: &str) -> Evidence {
     forge::honest::<Plan>(line)
 }
 
-/// What a rule says of forged evidence.
-pub fn found(rule: &str, line: &str, forge: impl FnOnce(&mut Evidence)) -> String {
-    forge::found::<Plan>(rule, line, forge)
+/// A rule finds a forgery, and names it so.
+pub fn found(rule: &str, line: &str, named: &str, forge: impl FnOnce(&mut Evidence)) -> String {
+    forge::found::<Plan>(rule, line, named, forge)
 }
 
 /// What a rule says.

@@ -14,71 +14,35 @@ mod shown;
 pub use places::place;
 
 use super::evidence::Evidence;
-use crate::finding::Rule;
+use crate::finding::{Rule, rules};
 
 /// In the order in which a reader understands them best: a violation of an early one explains later ones.
-pub const RULES: [Rule<Evidence>; 12] = [
-    Rule {
-        name: "answers",
-        demand: "every call has an answer, which is complete and about its own ticket, and poll_after_s stays below half of the timeout",
-        judge: |evidence| answers::each_is_its_own(evidence).into(),
-    },
-    Rule {
-        name: "one place",
-        demand: "a user who joins twice at one instant has one ticket, and no ticket has two users",
-        judge: |evidence| answers::one_ticket_each(evidence).into(),
-    },
-    Rule {
-        name: "capacity",
-        demand: "at no instant at which the monitor looked are more sessions open than the capacity, and none before the opening",
-        judge: capacity::never_exceeded,
-    },
-    Rule {
-        name: "overlap",
-        demand: "by the times in the answers, at no millisecond more sessions overlap than the capacity",
-        judge: |evidence| capacity::no_overlap(evidence).into(),
-    },
-    Rule {
-        name: "sessions",
-        demand: "a session lasts as long as defined, up to the next whole second; a renewed one as long again; none ends earlier than its answers say",
-        judge: |evidence| sessions::end_as_answered(evidence).into(),
-    },
-    Rule {
-        name: "rate",
-        demand: "in no 60 s are more users admitted than the rate allows, by the times in the answers and by the room's count",
-        judge: |evidence| sessions::rate_is_kept(evidence).into(),
-    },
-    Rule {
-        name: "places",
-        demand: "users who join before the opening have the places 1, 2, 3 and so on, each once, and no place ever becomes worse",
-        judge: places::are_dense_and_only_improve,
-    },
-    Rule {
-        name: "order",
-        demand: "a user with the better place, or with a place before another user joined, is admitted no later than the other",
-        judge: |evidence| order::of_joining(evidence).into(),
-    },
-    Rule {
-        name: "nobody lost",
-        demand: "the queue moves, and every user who came back in time was admitted, and got an answer while the session was open",
-        judge: endings::nobody_is_lost,
-    },
-    Rule {
-        name: "endings",
-        demand: "every ticket ended as its user ended it: left, expired or abandoned, and all later answers say so",
-        judge: endings::are_what_users_did,
-    },
-    Rule {
-        name: "passes",
-        demand: "every pass is signed with a published key, for this room, user and ticket, until the end of the session",
-        judge: |evidence| passes::are_right(evidence).into(),
-    },
-    Rule {
-        name: "counts",
-        demand: "the room is empty at the end, its counts agree with the answers, and none of them ever fell",
-        judge: shown::counts_add_up,
-    },
-];
+pub const RULES: &[Rule<Evidence>] = rules! {
+    "answers" = answers::each_is_its_own:
+        "every call has an answer, which is complete and about its own ticket, and poll_after_s stays below half of the timeout";
+    "one place" = answers::one_ticket_each:
+        "a user who joins twice at one instant has one ticket, and no ticket has two users";
+    "capacity" = capacity::never_exceeded:
+        "at no instant at which the monitor looked are more sessions open than the capacity, and none before the opening";
+    "overlap" = capacity::no_overlap:
+        "by the times in the answers, at no millisecond more sessions overlap than the capacity";
+    "sessions" = sessions::end_as_answered:
+        "a session lasts as long as defined, up to the next whole second; a renewed one as long again; none ends earlier than its answers say";
+    "rate" = sessions::rate_is_kept:
+        "in no 60 s are more users admitted than the rate allows, by the times in the answers and by the room's count";
+    "places" = places::are_dense_and_only_improve:
+        "users who join before the opening have the places 1, 2, 3 and so on, each once, and no place ever becomes worse";
+    "order" = order::of_joining:
+        "a user with the better place, or with a place before another user joined, is admitted no later than the other";
+    "nobody lost" = endings::nobody_is_lost:
+        "the queue moves, and every user who came back in time was admitted, and got an answer while the session was open";
+    "endings" = endings::are_what_users_did:
+        "every ticket ended as its user ended it: left, expired or abandoned, and all later answers say so";
+    "passes" = passes::are_right:
+        "every pass is signed with a published key, for this room, user and ticket, until the end of the session";
+    "counts" = shown::counts_add_up:
+        "the room is empty at the end, its counts agree with the answers, and none of them ever fell";
+};
 
 #[cfg(test)]
 mod tests {

@@ -51,10 +51,11 @@ mod tests {
             (Some(999), "nobody has place 6"),
             (None, "nobody"),
         ] {
-            let detail = found("places", "", |evidence| evidence.visits[5].joins[0].position = place);
-            assert!(detail.contains(named), "{detail}");
+            found("places", "", named, |evidence| {
+                evidence.visits[5].joins[0].position = place
+            });
         }
-        found("places", "", |evidence| evidence.visits[5].fell_back = Some((3, 4)));
+        found("places", "", "", |evidence| evidence.visits[5].fell_back = Some((3, 4)));
     }
 
     #[test]

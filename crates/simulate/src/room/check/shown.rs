@@ -69,7 +69,7 @@ mod tests {
             |counts| counts.left += 1,
         ];
         for change in changes {
-            found("counts", "--leave 0", |evidence| change(&mut evidence.counts));
+            found("counts", "--leave 0", "", |evidence| change(&mut evidence.counts));
         }
     }
 
@@ -81,7 +81,7 @@ mod tests {
         assert!(leavers(&evidence) > 0);
         evidence.counts.admitted += leavers(&evidence);
         assert!(matches!(counts_add_up(&evidence), Judged::Held(_)), "all of them");
-        found("counts", "", |evidence| {
+        found("counts", "", "", |evidence| {
             // One more than can be.
             evidence.counts.admitted += leavers(evidence) + 1;
         });
@@ -96,7 +96,7 @@ mod tests {
             |counts| counts.left = u64::MAX,
         ];
         for change in changes {
-            found("counts", "", |evidence| change(&mut evidence.shown[1].counts));
+            found("counts", "", "", |evidence| change(&mut evidence.shown[1].counts));
         }
     }
 }

@@ -3,40 +3,34 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection as _};
 use tempfile::TempDir;
 
 use crate::http::Target;
 use crate::peer::Kind;
-use crate::sample::Sample;
+use crate::process::{Process, product, status_kib};
+use crate::sample::{Load, Sample};
 use crate::{Outcome, json};
 
-/// Time for a start on a loaded machine.
-const START_LIMIT: Duration = Duration::from_mins(1);
 /// Time for the ledger to have everything that was played.
 const CATCH_UP_LIMIT: Duration = Duration::from_mins(10);
 const POLL: Duration = Duration::from_millis(10);
 /// Pause between two looks at meters that nobody should change.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A longer stop is ended by force.
-const STOP_LIMIT: Duration = Duration::from_mins(1);
 
 /// The service's database in its directory.
 const LEDGER: &str = "ledger.sqlite";
-const OPERATOR_KEY: &str = "operator.key";
 /// Files that the instances of one ledger share.
-const KEYS: [&str; 2] = [OPERATOR_KEY, "signing.keys"];
+const KEYS: [&str; 2] = ["operator.key", "signing.keys"];
 
 /// The running process. Dropping it stops it in order, with its Redis, and removes its directory.
 pub(crate) struct Service {
-    command: Command,
-    process: Child,
+    process: Process,
     directory: TempDir,
     /// URL of its ledger.
     ledger: String,
@@ -46,7 +40,7 @@ pub(crate) struct Service {
 /// The counts before a load, to check afterwards that nothing was lost.
 pub(crate) struct Before {
     jackpots: usize,
-    taken: u64,
+    pub(crate) taken: u64,
 }
 
 impl Service {
@@ -71,7 +65,19 @@ impl Service {
         Self::start(place, command, json!({}), None).await
     }
 
-    async fn start(place: &Path, mut command: Command, mut settings: Value, keys_of: Option<&Self>) -> Outcome<Self> {
+    async fn start(place: &Path, command: Command, mut settings: Value, keys_of: Option<&Self>) -> Outcome<Self> {
+        // All clients of a measurement are one address, so its limit would refuse the 1,001st connection.
+        settings["http"]["max_connections_per_address"] = json!(0);
+        Self::with(place, command, settings, keys_of).await
+    }
+
+    /// Starts it with these settings alone, beside its directory and a port.
+    pub(crate) async fn with(
+        place: &Path,
+        command: Command,
+        mut settings: Value,
+        keys_of: Option<&Self>,
+    ) -> Outcome<Self> {
         // Earlier points left data to be written, and blocks that their removal freed. Without this, they would stall
         // this point.
         rustix::fs::sync();
@@ -80,36 +86,18 @@ impl Service {
         let at = std::path::absolute(directory.path())?;
         let address = SocketAddr::from(([127, 0, 0, 1], jackpot_simulate::free_port()?));
         settings["data_dir"] = json!(at);
-        // All clients of a measurement are one address, so its limit would refuse the 1,001st connection.
-        settings["http"] = json!({"listen": address, "max_connections_per_address": 0});
+        settings["http"]["listen"] = json!(address);
         if let Some(other) = keys_of {
             for key in KEYS {
                 std::fs::copy(other.path(key), at.join(key))?;
             }
         }
-        let ledger = settings
-            .pointer("/ledger/url")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        let ledger = ledger.unwrap_or_else(|| format!("sqlite://{}?mode=ro", at.join(LEDGER).display()));
-        let file = at.join("settings.toml");
-        std::fs::write(&file, toml::to_string(&settings)?)?;
-        let log = std::fs::File::create(at.join("log"))?;
-        // The environment of this process may have settings of another service.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_")) {
-            command.env_remove(name);
-        }
-        command
-            .arg("--config")
-            .arg(file)
-            .current_dir(&at)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log);
-        let process = command.spawn()?;
+        let ledger = settings.pointer("/ledger/url").and_then(Value::as_str);
+        let private = || format!("sqlite://{}?mode=ro", at.join(LEDGER).display());
+        let ledger = ledger.map_or_else(private, str::to_owned);
+        std::fs::write(at.join("settings.toml"), toml::to_string(&settings)?)?;
         let mut service = Self {
-            command,
-            process,
+            process: Process::start(command, &at)?,
             directory,
             ledger,
             target: Target {
@@ -118,34 +106,20 @@ impl Service {
             },
         };
         service.answers("/readyz").await?;
-        let key = std::fs::read_to_string(at.join(OPERATOR_KEY))?;
-        key.trim().clone_into(&mut service.target.key);
+        service.target.key = service.process.operator_key()?;
         Ok(service)
     }
 
     /// Waits until a path answers 200. Returns how long it took.
     async fn answers(&mut self, path: &str) -> Outcome<Duration> {
-        let begun = Instant::now();
-        while self.target.call("GET", path, &Value::Null).await.is_err() {
-            if begun.elapsed() > START_LIMIT || self.process.try_wait()?.is_some() {
-                return Err(std::fs::read_to_string(self.path("log"))?.into());
-            }
-            tokio::time::sleep(POLL).await;
-        }
-        Ok(begun.elapsed())
+        let target = &self.target;
+        let is_there = async || target.call("GET", path, &Value::Null).await.is_ok();
+        self.process.until(is_there).await
     }
 
     /// Stops it in order, and starts it again. Returns the times to the first answer, and until it was ready.
     pub(crate) async fn restart(&mut self) -> Outcome<(Duration, Duration)> {
-        kill_process(Pid::from_child(&self.process), Signal::TERM)?;
-        let begun = Instant::now();
-        while self.process.try_wait()?.is_none() {
-            if begun.elapsed() > STOP_LIMIT {
-                return Err("a process does not stop".into());
-            }
-            tokio::time::sleep(POLL).await;
-        }
-        self.process = self.command.spawn()?;
+        self.process.restart()?;
         let first = self.answers("/healthz").await?;
         let ready = self.answers("/readyz").await?;
         Ok((first, first + ready))
@@ -257,6 +231,22 @@ impl Service {
         Ok(())
     }
 
+    /// Sends a load to the first jackpots, and settles it.
+    pub(crate) async fn measure(
+        &self,
+        point: &str,
+        round: usize,
+        jackpots: usize,
+        unheard: usize,
+        load: impl Future<Output = Outcome<Load>>,
+    ) -> Outcome<Sample> {
+        let before = self.before(jackpots).await?;
+        let load = load.await?;
+        let mut sample = load.sample(point, round);
+        self.settle(&before, load.entries, unheard, &mut sample).await?;
+        Ok(sample)
+    }
+
     /// Whether the index of entries by player is behind the events.
     async fn is_indexing(&self) -> Outcome<bool> {
         let mut connection = self.sql().await?;
@@ -292,34 +282,12 @@ impl Service {
     /// Resident KiB of the service and of its Redis.
     pub(crate) fn resident_kib(&self) -> Outcome<(u64, u64)> {
         let redis = std::fs::read_to_string(self.path("redis/redis.pid"))?;
-        Ok((resident_kib(self.process.id())?, resident_kib(redis.trim().parse()?)?))
+        let of = |pid| status_kib(pid, "VmRSS");
+        Ok((of(self.process.id())?, of(redis.trim().parse()?)?))
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
         self.directory.path().join(name)
-    }
-}
-
-fn product() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
-    command.arg("serve");
-    command
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It may have ended already; then no signal is needed.
-        if let Ok(None) = self.process.try_wait() {
-            let _gone = kill_process(Pid::from_child(&self.process), Signal::TERM);
-            let begun = Instant::now();
-            while matches!(self.process.try_wait(), Ok(None)) {
-                if begun.elapsed() > STOP_LIMIT {
-                    eprintln!("a process did not stop within {STOP_LIMIT:?}");
-                    let _gone = self.process.kill();
-                }
-                std::thread::sleep(POLL);
-            }
-        }
     }
 }
 
@@ -343,13 +311,6 @@ fn cpu_time(pid: u32) -> Outcome<Duration> {
         time += Duration::from_nanos(number.parse()?);
     }
     Ok(time)
-}
-
-fn resident_kib(pid: u32) -> Outcome<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    Ok(number.ok_or("no VmRSS")?.parse()?)
 }
 
 /// Adds these values to a sample.

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use jackpot_simulate::report::plots::Plot;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::plot::{Axes, Plot, Series, line_chart};
+use crate::plot::{Axes, Series, line_chart};
 use crate::sample::float;
 use crate::service::Service;
 use crate::{Outcome, json};
@@ -95,8 +96,8 @@ pub(crate) fn table(title: &str, steps: &[Idle]) -> String {
 }
 
 pub(crate) fn plot(title: &'static str, steps: &[Idle]) -> Outcome<Plot> {
-    let series = |name: &str, value: fn(&Idle) -> f64| Series {
-        name: name.to_owned(),
+    let series = |name, value: fn(&Idle) -> f64| Series {
+        name,
         points: steps
             .iter()
             .map(|step| (float(step.subjects as u64), value(step)))

@@ -10,7 +10,7 @@ use crate::Outcome;
 use crate::http::Target;
 use crate::sample::Load;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/compare/load.lua");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/load.lua");
 
 /// What load.lua prints.
 #[derive(Debug, Deserialize)]

@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet, LocalSet};
 
 use crate::brokers::{TestKafka, TestNats};
+use crate::peers::Round;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample, Spread, float};
 use crate::service::{Service, keep};
@@ -85,26 +86,31 @@ enum To {
 }
 
 /// Measures each wanted point in turn.
-pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
-    let mut measured = Vec::new();
+pub(crate) async fn round(round: &mut Round<'_>) {
+    let (plan, number) = (round.plan, round.number);
     if PLAYS.iter().any(|(point, _)| plan.wants(point)) || plan.wants(EVENTS) {
         match plays(plan, number).await {
-            Ok(samples) => measured.extend(samples.into_iter().map(|(point, sample)| (point, Ok(sample)))),
-            Err(error) => measured.push(("told-webhook", Err(error))),
+            Ok(samples) => samples
+                .into_iter()
+                .for_each(|(point, sample)| round.done(point, Ok(sample))),
+            Err(error) => round.done("told-webhook", Err(error)),
         }
     }
-    let wanted: Vec<_> = DELIVERIES.into_iter().filter(|(point, ..)| plan.wants(point)).collect();
-    if let Some((first, ..)) = wanted.first() {
-        match Filled::start(plan).await {
-            Ok(filled) => {
-                for (point, to, subjects) in wanted {
-                    measured.push((point, filled.deliver(number, point, to, subjects).await));
-                }
+    let mut wanted = DELIVERIES
+        .into_iter()
+        .filter(|(point, ..)| plan.wants(point))
+        .peekable();
+    let Some((first, ..)) = wanted.peek() else {
+        return;
+    };
+    match Filled::start(plan).await {
+        Ok(filled) => {
+            for (point, to, subjects) in wanted {
+                round.measure(point, filled.deliver(number, point, to, subjects)).await;
             }
-            Err(error) => measured.push((*first, Err(error))),
         }
+        Err(error) => round.done(first, Err(error)),
     }
-    measured
 }
 
 /// The rate of the players with each kind of subscriber in turn; and that of events.
@@ -160,12 +166,15 @@ async fn play(
             .await?,
         ),
     };
-    let (before, first) = (service.before(1).await?, head(service).await?);
-    let load = wrk::requests(&service.target, ENTRIES, CLIENTS, 1, plan.time() / 2).await?;
-    let got = sink.taken();
-    let mut sample = load.sample(point, number);
+    let (mut first, mut seconds, mut got) = (0, 0.0, 0);
+    let load = async {
+        first = head(service).await?;
+        let load = wrk::requests(&service.target, ENTRIES, CLIENTS, 1, plan.time() / 2).await?;
+        (seconds, got) = (load.seconds, sink.taken());
+        Ok(load)
+    };
     // wrk ends without its last answers.
-    service.settle(&before, load.entries, CLIENTS, &mut sample).await?;
+    let mut sample = service.measure(point, number, 1, CLIENTS, load).await?;
     let events = head(service).await? - first;
     keep(&mut sample, json!({"events": events, "delivered_meanwhile": got}));
     if let Some(path) = subscription {
@@ -174,7 +183,7 @@ async fn play(
         }
         delete(service, &path).await?;
     }
-    Ok((sample, float(events) / load.seconds))
+    Ok((sample, float(events) / seconds))
 }
 
 /// Medians of the loads of a round.
@@ -235,10 +244,8 @@ impl Filled {
         let service = Service::product(&plan.place.directory, settings).await?;
         service.define(0, SUBJECTS).await?;
         for subjects in [1, SUBJECTS] {
-            let before = service.before(SUBJECTS).await?;
-            let load = wrk::requests(&service.target, ENTRIES, 1, subjects, plan.time()).await?;
-            let mut sample = load.sample("", 0);
-            service.settle(&before, load.entries, subjects, &mut sample).await?;
+            let load = wrk::requests(&service.target, ENTRIES, 1, subjects, plan.time());
+            service.measure("", 0, SUBJECTS, subjects, load).await?;
         }
         Ok(Self {
             service,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use jackpot_simulate::report::plots::Plot;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -164,7 +165,7 @@ pub(crate) fn keep(
     results: &Value,
     title: &str,
     tables: &str,
-    plots: &[plot::Plot],
+    plots: &[Plot],
 ) -> Outcome {
     let json = directory.join(format!("{name}.json"));
     std::fs::write(&json, serde_json::to_vec_pretty(results)?)?;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args as Options;
 use jackpot::store::keys::JackpotKeys;
 use jackpot_core::ids::Id;
+use jackpot_simulate::report::plots::Plot;
 use serde::Serialize;
 use serde_json::json;
 
@@ -145,9 +146,9 @@ fn heights(looks: &[Look], value: impl Fn(&Look) -> f64) -> [f64; 3] {
     heights
 }
 
-fn plots(looks: &[Look]) -> Outcome<Vec<crate::plot::Plot>> {
-    let series = |name: &str, value: fn(&Look) -> f64| Series {
-        name: name.to_owned(),
+fn plots(looks: &[Look]) -> Outcome<Vec<Plot>> {
+    let series = |name, value: fn(&Look) -> f64| Series {
+        name,
         points: looks.iter().map(|look| (look.at_s, value(look))).collect(),
     };
     let axes = |title| Axes {

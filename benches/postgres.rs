@@ -43,18 +43,18 @@ COMMIT;
 ";
 
 /// Entries for `time`, on new tables.
-pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
+pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Load> {
     run(plan, time, TABLES, ENTRY).await
 }
 
 /// Issues of a coupon for `time`, on new tables.
-pub(crate) async fn issues(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
+pub(crate) async fn issues(plan: &Peers, time: Duration) -> Outcome<Load> {
     run(plan, time, COUPON_TABLES, ISSUE).await
 }
 
-async fn run(plan: &Peers, time: Duration, tables: &'static str, transaction: &str) -> Outcome<Option<Load>> {
+async fn run(plan: &Peers, time: Duration, tables: &'static str, transaction: &str) -> Outcome<Load> {
     let (Some(socket), Some(port)) = (&plan.postgres, plan.postgres_port) else {
-        return Ok(None);
+        return Err("left out: no server was given".into());
     };
     let options = PgConnectOptions::new()
         .socket(socket)
@@ -97,7 +97,7 @@ async fn run(plan: &Peers, time: Duration, tables: &'static str, transaction: &s
     let per_s: f64 = per_s.ok_or_else(failed)?.parse()?;
     let took = logged(directory.path())?;
     let elapsed = float(took.len()) / per_s;
-    Ok(Some(Load::of(took.len(), Duration::from_secs_f64(elapsed), &took)))
+    Ok(Load::of(took.len(), Duration::from_secs_f64(elapsed), &took))
 }
 
 fn logged(directory: &Path) -> Outcome<hdrhistogram::Histogram<u64>> {

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::peers::Round;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample};
 use crate::service::{Service, keep};
@@ -14,21 +15,15 @@ const LARGEST: usize = 10_000;
 const BESIDE: (u64, usize) = (1_000, 16);
 
 /// Measures each wanted point in turn.
-pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(String, Outcome<Sample>)> {
-    let mut measured = Vec::new();
+pub(crate) async fn round(round: &mut Round<'_>) {
+    let (plan, number) = (round.plan, round.number);
     for size in [100, 1_000, LARGEST] {
         let point = format!("batch-{size}");
-        if plan.wants(&point) {
-            let sample = alone(plan, number, &point, size).await;
-            measured.push((point, sample));
-        }
+        round.measure(&point, alone(plan, number, &point, size)).await;
     }
     for (point, with_batches) in [("beside-none", false), ("beside-batches", true)] {
-        if plan.wants(point) {
-            measured.push((point.to_owned(), beside(plan, number, point, with_batches).await));
-        }
+        round.measure(point, beside(plan, number, point, with_batches)).await;
     }
-    measured
 }
 
 async fn service(plan: &Peers) -> Outcome<Service> {
@@ -39,12 +34,8 @@ async fn service(plan: &Peers) -> Outcome<Service> {
 
 async fn alone(plan: &Peers, number: usize, point: &str, size: usize) -> Outcome<Sample> {
     let service = service(plan).await?;
-    let before = service.before(1).await?;
-    let connections = plan.batch_connections;
-    let load = batch::entries(&service.target, 0, size, connections, plan.time(), u64::MAX).await?;
-    let mut sample = load.sample(point, number);
-    service.settle(&before, load.entries, 0, &mut sample).await?;
-    Ok(sample)
+    let load = batch::entries(&service.target, 0, size, plan.batch_connections, plan.time(), u64::MAX);
+    service.measure(point, number, 1, 0, load).await
 }
 
 /// Single entries at a fixed rate, alone or while one connection sends the largest batches to the same jackpot.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::peers::Round;
 use crate::plan::Peers;
 use crate::sample::Sample;
 use crate::service::{Service, keep};
@@ -27,24 +28,20 @@ const POINTS: [(&str, &str, usize, usize); 4] = [
 ];
 
 /// Measures each wanted point in turn.
-pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
-    let wanted: Vec<_> = POINTS.into_iter().filter(|(point, ..)| plan.wants(point)).collect();
-    let mut measured = Vec::new();
-    if wanted.is_empty() {
-        return measured;
-    }
+pub(crate) async fn round(round: &mut Round<'_>) {
+    let (plan, number) = (round.plan, round.number);
+    let mut wanted = POINTS.into_iter().filter(|(point, ..)| plan.wants(point)).peekable();
+    let Some((first, ..)) = wanted.peek() else {
+        return;
+    };
     let service = match service(plan).await {
         Ok(service) => service,
-        Err(error) => {
-            measured.push((wanted[0].0, Err(error)));
-            return measured;
-        }
+        Err(error) => return round.done(first, Err(error)),
     };
     for (point, route, jackpots, connections) in wanted {
-        let sample = one(plan, &service, number, point, route, jackpots, connections).await;
-        measured.push((point, sample));
+        let one = one(plan, &service, number, point, route, jackpots, connections);
+        round.measure(point, one).await;
     }
-    measured
 }
 
 async fn service(plan: &Peers) -> Outcome<Service> {

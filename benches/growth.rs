@@ -179,8 +179,8 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     let mut plots = Vec::new();
     for grown in &all {
         let (title, x) = grown.what.about();
-        let series = |name: &str, value: fn(&Sample) -> f64| Series {
-            name: name.to_owned(),
+        let series = |name, value: fn(&Sample) -> f64| Series {
+            name,
             // A logarithmic axis has no zero.
             points: grown
                 .steps
@@ -237,10 +237,8 @@ async fn jackpots(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
 async fn batches(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
     let mut steps = Vec::new();
     for size in [1, 10, 100, 1_000, 10_000] {
-        let before = service.before(1).await?;
-        let load = batch::entries(&service.target, 0, size, BATCH_CONNECTIONS, args.time(), u64::MAX).await?;
-        let mut sample = load.sample("batch", 1);
-        service.settle(&before, load.entries, 0, &mut sample).await?;
+        let load = batch::entries(&service.target, 0, size, BATCH_CONNECTIONS, args.time(), u64::MAX);
+        let sample = service.measure("batch", 1, 1, 0, load).await?;
         steps.push(step(size as u64, sample));
     }
     Ok(steps)
@@ -280,15 +278,16 @@ async fn instances(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
     let (mut all, mut steps) = (Instances::of(first), Vec::new());
     for wanted in 1..=MAX_INSTANCES {
         all.grow(&args.place.directory, wanted).await?;
-        let before = all.first().before(MANY_JACKPOTS).await?;
         let connections = all.connections();
         let loads = all
             .each()
             .map(|one| wrk::requests(&one.target, ROUTE, connections, MANY_JACKPOTS, args.time()));
-        let load = Load::together(&try_join_all(loads).await?);
-        let mut sample = load.sample("instances", 1);
+        let load = async { Ok(Load::together(&try_join_all(loads).await?)) };
         let unheard = connections * wanted;
-        all.first().settle(&before, load.entries, unheard, &mut sample).await?;
+        let sample = all
+            .first()
+            .measure("instances", 1, MANY_JACKPOTS, unheard, load)
+            .await?;
         steps.push(step(wanted as u64, sample));
     }
     Ok(steps)
@@ -347,24 +346,19 @@ async fn must_hit(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
 /// the ledger has all. Returns how many there are.
 pub(crate) async fn fill(service: &Service, wanted: u64, connections: usize, time: Duration) -> Outcome<u64> {
     loop {
-        let before = service.before(1).await?;
-        let there = service.taken(1).await?;
+        let there = service.before(1).await?.taken;
         if there >= wanted {
             return Ok(there);
         }
-        let load = wrk::requests(&service.target, ROUTE, connections, 1, time).await?;
-        let mut sample = load.sample("fill", 1);
-        service.settle(&before, load.entries, connections, &mut sample).await?;
+        let load = wrk::requests(&service.target, ROUTE, connections, 1, time);
+        service.measure("fill", 1, 1, connections, load).await?;
     }
 }
 
 async fn singles(args: &Args, service: &Service, at: u64, of: (usize, usize)) -> Outcome<(u64, Sample)> {
     let (connections, jackpots) = of;
-    let before = service.before(jackpots).await?;
-    let load = wrk::requests(&service.target, ROUTE, connections, jackpots, args.time()).await?;
-    let mut sample = load.sample("one", 1);
-    service.settle(&before, load.entries, connections, &mut sample).await?;
-    Ok(step(at, sample))
+    let load = wrk::requests(&service.target, ROUTE, connections, jackpots, args.time());
+    Ok(step(at, service.measure("one", 1, jackpots, connections, load).await?))
 }
 
 fn step(at: u64, sample: Sample) -> (u64, Sample) {

@@ -128,12 +128,10 @@ async fn way(args: &Args, name: &str, entries: u64, by: By) -> Outcome<Way> {
 }
 
 async fn fill_with_batches(service: &Service, wanted: u64, size: usize) -> Outcome<u64> {
-    let before = service.before(1).await?;
-    let there = service.taken(1).await?;
+    let there = service.before(1).await?.taken;
     if there < wanted {
-        let load = batch::entries(&service.target, 0, size, 2, NO_LIMIT, wanted - there).await?;
-        let mut sample = load.sample("fill", 1);
-        service.settle(&before, load.entries, 0, &mut sample).await?;
+        let load = batch::entries(&service.target, 0, size, 2, NO_LIMIT, wanted - there);
+        service.measure("fill", 1, 1, 0, load).await?;
     }
     service.taken(1).await
 }

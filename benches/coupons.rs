@@ -5,29 +5,20 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::peer::Kind;
+use crate::peers::Round;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample};
 use crate::service::{Service, keep};
 use crate::{Outcome, json, postgres, wrk};
 
-/// The service and the public ways under the same load.
-struct Points {
-    connections: usize,
-    service: &'static str,
-    public: [(&'static str, Kind); 2],
-}
-
-const POINTS: [Points; 2] = [
-    Points {
-        connections: 64,
-        service: "issue-64",
-        public: [("issue-counter-64", Kind::Counter), ("issue-set-64", Kind::Set)],
-    },
-    Points {
-        connections: 512,
-        service: "issue-512",
-        public: [("issue-counter-512", Kind::Counter), ("issue-set-512", Kind::Set)],
-    },
+/// The points of the service, and of the public ways under the same load.
+const POINTS: [(&str, Option<Kind>, usize); 6] = [
+    ("issue-64", None, 64),
+    ("issue-counter-64", Some(Kind::Counter), 64),
+    ("issue-set-64", Some(Kind::Set), 64),
+    ("issue-512", None, 512),
+    ("issue-counter-512", Some(Kind::Counter), 512),
+    ("issue-set-512", Some(Kind::Set), 512),
 ];
 const WARM_UP: Duration = Duration::from_secs(1);
 const ROUTE: &str = "issues";
@@ -36,28 +27,17 @@ const CATCH_UP_LIMIT: Duration = Duration::from_mins(5);
 const POLL: Duration = Duration::from_millis(10);
 
 /// Measures each wanted point in turn, each with new processes.
-pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
-    let mut measured = Vec::new();
-    for points in POINTS {
-        let (connections, point) = (points.connections, points.service);
-        if plan.wants(point) {
-            measured.push((point, service(plan, number, point, connections).await));
-        }
-        for (point, kind) in points.public {
-            if plan.wants(point) {
-                measured.push((point, public(plan, number, point, kind, connections).await));
-            }
+pub(crate) async fn round(round: &mut Round<'_>) {
+    let (plan, number) = (round.plan, round.number);
+    for (point, peer, connections) in POINTS {
+        match peer {
+            None => round.measure(point, service(plan, number, point, connections)).await,
+            Some(kind) => round.plain(point, public(plan, kind, connections)).await,
         }
     }
-    if plan.wants("issue-for-update") {
-        let load = postgres::issues(plan, plan.time()).await;
-        let load = load.and_then(|load| load.ok_or_else(|| "left out: no server was given".into()));
-        measured.push((
-            "issue-for-update",
-            load.map(|load| load.sample("issue-for-update", number)),
-        ));
-    }
-    measured
+    round
+        .plain("issue-for-update", postgres::issues(plan, plan.time()))
+        .await;
 }
 
 async fn load(plan: &Peers, process: &Service, connections: usize) -> Outcome<Load> {
@@ -65,9 +45,9 @@ async fn load(plan: &Peers, process: &Service, connections: usize) -> Outcome<Lo
     wrk::requests(&process.target, ROUTE, connections, 1, plan.time()).await
 }
 
-async fn public(plan: &Peers, number: usize, point: &str, kind: Kind, connections: usize) -> Outcome<Sample> {
+async fn public(plan: &Peers, kind: Kind, connections: usize) -> Outcome<Load> {
     let process = Service::peer(&plan.place.directory, kind).await?;
-    Ok(load(plan, &process, connections).await?.sample(point, number))
+    load(plan, &process, connections).await
 }
 
 /// Fails if an answered issue is missing, in the coupon or in the ledger.

@@ -14,40 +14,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
+use crate::Outcome;
 use crowd::{Crowd, Origin};
 use keyed::Played;
-use service::Service;
 use yardstick::Yardstick;
 
-/// The result of a part of the benchmark.
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub(crate) use yardstick::serve as yardstick;
 
 /// The p99 beside the attack may be this many times that beside the yardstick.
 const MOST: f64 = 2.0;
 
-#[derive(Parser)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-    /// Set by cargo bench.
-    #[arg(long, global = true, hide = true)]
-    bench: bool,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Attacks from strangers, then through a trusted proxy.
-    Hostile(Args),
-    /// The other listener, started by the command above.
-    #[command(hide = true)]
-    Yardstick,
-}
-
 #[derive(Debug, Clone, clap::Args)]
-struct Args {
+pub(crate) struct Args {
     /// Where the service keeps its data meanwhile.
     #[arg(long, default_value = "target/bench")]
     directory: PathBuf,
@@ -89,15 +70,8 @@ struct Row {
     resident_mib: u64,
 }
 
-fn main() -> Outcome<ExitCode> {
-    jackpot::open_files::raise();
-    match Cli::parse().command {
-        Command::Yardstick => yardstick::serve().map(|()| ExitCode::SUCCESS),
-        Command::Hostile(args) => run(&args),
-    }
-}
-
-fn run(args: &Args) -> Outcome<ExitCode> {
+/// The load has threads of its own; `runtime` is that of the calls beside it.
+pub(crate) fn run(runtime: &Runtime, args: &Args) -> Outcome<ExitCode> {
     println!(
         "{} hostile connections, {} acts/s, beside {} entries/s for {} s\n\n\
          | from | beside | entries | failed | p50, ms | p99, ms | max, ms | /healthz max, ms | connects | refused | closed | pushed, MiB | answers | service, MiB |\n\
@@ -108,7 +82,7 @@ fn run(args: &Args) -> Outcome<ExitCode> {
         args.time().as_secs()
     );
     let mut bad = false;
-    for (name, origin, settings) in [
+    for (name, origin, http) in [
         ("strangers", Origin::Strangers, json!({})),
         (
             "a trusted proxy",
@@ -116,9 +90,9 @@ fn run(args: &Args) -> Outcome<ExitCode> {
             json!({"trusted_proxies": ["127.0.0.1"]}),
         ),
     ] {
-        let yardstick = one(args, origin, &settings, false)?;
+        let yardstick = one(runtime, args, origin, &http, false)?;
         print(name, &yardstick);
-        let attack = one(args, origin, &settings, true)?;
+        let attack = one(runtime, args, origin, &http, true)?;
         print(name, &attack);
         let ratio = attack.played.ms(99.0) / yardstick.played.ms(99.0);
         println!("| {name} | ratio of p99 | | | | {ratio:.2} | | | | | | | | |");
@@ -127,14 +101,18 @@ fn run(args: &Args) -> Outcome<ExitCode> {
     Ok(ExitCode::from(u8::from(bad)))
 }
 
-fn one(args: &Args, origin: Origin, settings: &Value, attack: bool) -> Outcome<Row> {
-    let service = Service::start(args, settings)?;
+fn one(runtime: &Runtime, args: &Args, origin: Origin, http: &Value, attack: bool) -> Outcome<Row> {
+    let service = runtime.block_on(service::start(&args.directory, args.service.as_deref(), http))?;
     let yardstick = Yardstick::start()?;
-    let target = if attack { service.address } else { yardstick.address };
+    let target = if attack {
+        service.target.address
+    } else {
+        yardstick.address
+    };
     let crowd = Crowd::start(target, origin, args.connections(), args.acts);
     crowd.wait_until_all_came(Duration::from_secs(30));
-    let played = keyed::play(service.address, &service.key, args.rate, args.time())?;
-    let resident_mib = service.resident_kib()? / 1024;
+    let played = keyed::play(&service.target, args.rate, args.time())?;
+    let resident_mib = service.resident_kib()?.0 / 1024;
     Ok(Row {
         beside: if attack { "the attack" } else { "the yardstick" },
         played,

@@ -1,7 +1,7 @@
 //! Triggers of must-hit cycles once more, from what the service publishes.
 
-use super::answer::second;
-use crate::jackpot::{Cycle, CycleSeed};
+use super::draw::CycleSeed;
+use super::fairness::Cycle;
 
 /// An amount in minor units, and a second since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,14 @@ pub fn triggers(cycle: &Cycle) -> Result<Triggers, String> {
     Ok(Triggers { amount, at })
 }
 
+/// A time of the API in whole seconds since 1970.
+pub fn second(at: &str) -> Option<i64> {
+    Some(at.parse::<jiff::Timestamp>().ok()?.as_second())
+}
+
 #[cfg(test)]
 pub mod tests {
-    use super::{Triggers, triggers};
-    use crate::jackpot::{Cycle, CycleSeed};
+    use super::{Cycle, CycleSeed, Triggers, triggers};
 
     /// Of cycle 0 of tier `grand` of the contract's test vectors.
     const SEED: &str = "03d61afc10e7ed7d3a0dc0a816886872442510a04a21a190212f9d82c307e6c3";

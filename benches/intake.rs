@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::LocalSet;
 
 use crate::brokers::{TestKafka, TestNats, plain};
+use crate::peers::Round;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample, float};
 use crate::service::{Service, keep};
@@ -30,16 +31,16 @@ const LIMIT: Duration = Duration::from_mins(5);
 const POINTS: [(&str, BrokerKind); 2] = [("intake-nats", BrokerKind::Nats), ("intake-kafka", BrokerKind::Kafka)];
 
 /// Measures each wanted point.
-pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
-    let mut measured = Vec::new();
-    for (point, kind) in POINTS.into_iter().filter(|(point, _)| plan.wants(point)) {
+pub(crate) async fn round(round: &mut Round<'_>) {
+    for (point, kind) in POINTS {
+        let (plan, number) = (round.plan.clone(), round.number);
         // A missing program ends the task, and is the error.
-        let load = LocalSet::new();
-        let plan = plan.clone();
-        let task = load.run_until(async move { tokio::task::spawn_local(take(plan, number, point, kind)).await });
-        measured.push((point, task.await.unwrap_or_else(|error| Err(error.into()))));
+        let taking = async {
+            let task = async move { tokio::task::spawn_local(take(plan, number, point, kind)).await };
+            LocalSet::new().run_until(task).await?
+        };
+        round.measure(point, taking).await;
     }
-    measured
 }
 
 enum Server {
