@@ -5,8 +5,8 @@ use sqlx::Any;
 use super::Coupons;
 use super::batch::{RedemptionRow, VoidRow};
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{WriteError, insert, int};
-use jackpot_kernel::sql::{Tx, Value};
+use jackpot_kernel::ledger::projector::write::{WriteError, int};
+use jackpot_kernel::sql::{Tx, cells, insert};
 
 /// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
@@ -29,30 +29,19 @@ async fn issues(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx
         .flat_map(|b| b.rows.issues.iter().map(|row| (&b.id, row)));
     let codes: Vec<_> = all.clone().map(|(_, row)| row.code.to_string()).collect();
     let rows = all.zip(&codes).map(|((coupon, row), code)| {
-        [
-            Value::Text(coupon.as_str()),
-            Value::Int(int(row.sequence)),
-            Value::Text(&row.request),
-            Value::Text(row.user.as_str()),
-            Value::Text(code),
-            Value::Int(row.at_ms),
-            Value::Int(int(row.n)),
-            Value::Int(0),
-            Value::Int(0),
-        ]
+        cells! {
+            coupon_id: coupon,
+            sequence: row.sequence,
+            request_id: &row.request,
+            user_id: row.user.as_str(),
+            code: code,
+            issued_at_ms: row.at_ms,
+            n: row.n,
+            voided_at_ms: 0,
+            voided_n: 0,
+        }
     });
-    let columns = [
-        "coupon_id",
-        "sequence",
-        "request_id",
-        "user_id",
-        "code",
-        "issued_at_ms",
-        "n",
-        "voided_at_ms",
-        "voided_n",
-    ];
-    insert(tx, "coupon_issues", &columns, rows).await
+    insert(tx, "coupon_issues", rows).await
 }
 
 async fn metadata(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx::Error> {
@@ -63,8 +52,8 @@ async fn metadata(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sq
     let all: Vec<_> = rows.collect();
     let rows = all
         .iter()
-        .map(|(id, sequence, json)| [Value::Text(id.as_str()), Value::Int(int(*sequence)), Value::Text(json)]);
-    insert(tx, "coupon_metadata", &["coupon_id", "sequence", "json"], rows).await
+        .map(|(id, sequence, json)| cells! { coupon_id: *id, sequence: *sequence, json: json });
+    insert(tx, "coupon_metadata", rows).await
 }
 
 /// A void of no issue, or of an issue that is voided or redeemed already, contradicts the rows that are there.

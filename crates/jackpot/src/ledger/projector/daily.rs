@@ -21,7 +21,7 @@ use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::batch::Batch;
 use jackpot_kernel::ledger::projector::lease::numbered;
 use jackpot_kernel::ledger::projector::write::int;
-use jackpot_kernel::sql::{Sql, Tx, Value, upsert_rows};
+use jackpot_kernel::sql::{Sql, Tx, cells, upsert};
 
 /// Streams that are looked at in one query.
 const LOOKS: usize = 100;
@@ -268,19 +268,18 @@ pub(super) async fn write<'a>(
     let rows: Vec<_> = rows
         .map(|(id, run)| (id, run, serde_json::to_string(&run.totals).expect("plain data is JSON")))
         .collect();
-    let values = rows.iter().flat_map(|(id, run, totals)| {
-        [
-            Value::Text(id.as_str()),
-            Value::Int(int(run.first_n)),
-            Value::Int(int(run.n)),
-            Value::Int(run.at_s),
-            Value::Int(run.high_s),
-            Value::Int(int(run.version)),
-            Value::Text(totals),
-        ]
+    let rows = rows.iter().map(|(id, run, totals)| {
+        cells! {
+            jackpot_id: *id,
+            first_n: run.first_n,
+            n: run.n,
+            at_s: run.at_s,
+            high_s: run.high_s,
+            version: run.version,
+            totals: totals,
+        }
     });
     let on_conflict = "(jackpot_id, first_n) DO UPDATE SET n = excluded.n, version = excluded.version, \
                        totals = excluded.totals WHERE excluded.n >= report_runs.n";
-    let columns = ["jackpot_id", "first_n", "n", "at_s", "high_s", "version", "totals"];
-    upsert_rows(tx, "report_runs", on_conflict, &columns, &values.collect::<Vec<_>>()).await
+    upsert(tx, "report_runs", on_conflict, rows).await
 }

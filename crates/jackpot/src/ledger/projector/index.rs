@@ -25,7 +25,7 @@ use jackpot_kernel::ledger::projector::load::{self, LoadError, damaged};
 use jackpot_kernel::ledger::projector::stream;
 use jackpot_kernel::ledger::projector::write::{WriteError, all_moved, int};
 use jackpot_kernel::ledger::queries::LedgerError;
-use jackpot_kernel::sql::{Sql, Tx, Value, is_unavailable, update_rows};
+use jackpot_kernel::sql::{Sql, Tx, cells, is_unavailable, update};
 
 type Loaded = load::Loaded<Jackpots>;
 type Stream = stream::Stream<Jackpots>;
@@ -154,18 +154,12 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
 
 /// Moves the cursors by compare-and-set on place and token.
 async fn move_cursors(tx: &mut Tx<'_>, parts: &[Part<'_>]) -> Result<(), WriteError> {
-    let rows = parts.iter().flat_map(|part| {
-        [
-            Value::Text(part.jackpot.as_str()),
-            Value::Int(int(part.from)),
-            Value::Int(int(part.to)),
-            Value::Int(part.token),
-        ]
-    });
+    let rows = parts
+        .iter()
+        .map(|part| cells! { id: part.jackpot, from_n: part.from, to_n: part.to, token: part.token });
     let which = "streams.kind = 'jackpot' AND streams.id = given.id AND streams.indexed_n = given.from_n \
                  AND streams.n >= given.to_n AND streams.lease_token = given.token";
-    let (set, columns) = ("indexed_n = given.to_n", ["id", "from_n", "to_n", "token"]);
-    let moved = update_rows(tx, "streams", set, which, &columns, &rows.collect::<Vec<_>>()).await?;
+    let moved = update(tx, "streams", "indexed_n = given.to_n", which, rows).await?;
     all_moved(moved, parts.iter().map(|part| part.jackpot))
 }
 
