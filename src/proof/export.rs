@@ -24,9 +24,10 @@ use thiserror::Error;
 use super::format::{CycleLine, EpochLine, EventLine, FORMAT, Heading, Line};
 use crate::jackpot::kept::{self, KeptCycle};
 use crate::jackpot::ledger::books::Books;
-use crate::jackpot::ledger::event_page;
+use crate::ledger::stored::{self, PageSize, Stored};
 use crate::signing::published;
 use crate::sql::Sql;
+use crate::subject::kinds::JACKPOT;
 
 /// Receipts or epochs of one page: some hundred bytes each.
 const ROWS_PAGE: i64 = 1_000;
@@ -174,27 +175,13 @@ impl Export {
     }
 
     async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
-        let end = event_page::end(&self.sql, id, signed(after), signed(self.head.n)).await?;
-        let text =
-            "SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n";
-        let select = sqlx::query_as(text)
-            .bind(id.as_str())
-            .bind(signed(after))
-            .bind(end.unwrap_or_default())
-            .fetch_all(self.sql.reader());
-        let rows: Vec<(i64, String, String)> = self.sql.reading(select).await?;
+        let rows = stored::page(&self.sql, JACKPOT, id, after, self.head.n, PageSize::REPLAY).await?;
         if rows.is_empty() {
             let what = format!("the ledger ends at event {}", self.head.n);
             return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), &what));
         }
-        let event = |(n, hash, body)| {
-            Ok(EventLine {
-                n: number(n, "an event")?,
-                hash,
-                body,
-            })
-        };
-        rows.into_iter().map(event).collect()
+        let event = |Stored { n, hash, body, .. }| EventLine { n, hash, body };
+        Ok(rows.into_iter().map(event).collect())
     }
 }
 

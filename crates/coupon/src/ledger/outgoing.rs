@@ -12,8 +12,9 @@ use super::event::{Event, Kind, Line, What};
 use super::projector::Coupons;
 use crate::metadata::Metadata;
 use crate::record::Redemption;
-use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
-use jackpot_kernel::sql::{AtHome, Sql};
+use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, TellError, Teller, Tells, Told, Wants};
+use jackpot_kernel::ledger::stored::Stored;
+use jackpot_kernel::sql::{AtHome, Sql, int};
 use jackpot_kernel::subject::kinds::COUPON;
 
 const ISSUED: &str = "coupon.issued";
@@ -144,10 +145,7 @@ async fn issue_of(sql: Sql, id: Id, sequence: u64, request: String) -> Result<Op
         metadata!(),
         " FROM coupon_issues WHERE coupon_id = $1 AND sequence = $2 AND request_id = $3"
     );
-    let select = sqlx::query(text)
-        .bind(id.as_str())
-        .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
-        .bind(request);
+    let select = sqlx::query(text).bind(id.as_str()).bind(int(sequence)).bind(request);
     let row = sql.reading(select.fetch_optional(sql.reader())).await?;
     Ok(row.as_ref().map(issue).transpose()?)
 }
@@ -162,9 +160,7 @@ async fn issues_of(sql: Sql, id: Id, n: u64) -> Result<Vec<Value>, TellError> {
           AND sequence <= (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2) \
           AND n = $2 ORDER BY sequence"
     );
-    let select = sqlx::query(text)
-        .bind(id.as_str())
-        .bind(i64::try_from(n).unwrap_or(i64::MAX));
+    let select = sqlx::query(text).bind(id.as_str()).bind(int(n));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
     let issues: Result<_, sqlx::Error> = rows.iter().map(issue).collect();
     Ok(issues?)

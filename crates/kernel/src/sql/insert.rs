@@ -65,10 +65,9 @@ impl From<u32> for Value<'_> {
     }
 }
 
-/// Numbers of events, sequences and amounts are all below 2^53.
 impl From<u64> for Value<'_> {
     fn from(number: u64) -> Self {
-        Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
+        Self::Int(int(number))
     }
 }
 
@@ -76,6 +75,12 @@ impl<N: Into<Self>> From<Option<N>> for Value<'_> {
     fn from(number: Option<N>) -> Self {
         number.map_or(Self::NoInt, Into::into)
     }
+}
+
+/// A number for a BIGINT column: numbers of events, sequences and amounts are all below 2^53.
+#[must_use]
+pub fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A value with the name of its column.

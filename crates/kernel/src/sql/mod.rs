@@ -39,7 +39,7 @@ pub use address::Kind;
 pub use at_home::AtHome;
 pub use error::{SqlError, Taken, is_unavailable};
 pub use holders::{Holder, Lease};
-pub use insert::{Cell, Value, insert, insert_rows, update, upsert};
+pub use insert::{Cell, Value, insert, insert_rows, int, update, upsert};
 pub use owner::InSql;
 pub use schema::Migrated;
 

@@ -5,8 +5,8 @@ use sqlx::Any;
 use super::Coupons;
 use super::batch::{RedemptionRow, VoidRow};
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{WriteError, int};
-use jackpot_kernel::sql::{Tx, cells, insert};
+use jackpot_kernel::ledger::projector::write::WriteError;
+use jackpot_kernel::sql::{Tx, cells, insert, int};
 
 /// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {

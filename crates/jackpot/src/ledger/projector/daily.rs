@@ -16,12 +16,13 @@ use tracing::{error, info};
 use super::Jackpots;
 use crate::ledger::daily::{self, Paid, Run, Runs, Totals};
 use crate::ledger::event::Event;
-use crate::ledger::event_page;
+use jackpot_kernel::ledger::events::Unreadable;
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::batch::Batch;
 use jackpot_kernel::ledger::projector::lease::numbered;
-use jackpot_kernel::ledger::projector::write::int;
-use jackpot_kernel::sql::{Sql, Tx, cells, upsert};
+use jackpot_kernel::ledger::stored::{self, PageSize};
+use jackpot_kernel::sql::{Sql, Tx, cells, int, upsert};
+use jackpot_kernel::subject::kinds::JACKPOT;
 
 /// Streams that are looked at in one query.
 const LOOKS: usize = 100;
@@ -194,22 +195,16 @@ pub fn read(row: &AnyRow, prefix: &str) -> Result<Option<(String, Run)>, sqlx::E
 
 /// Reads the next events, at most up to `last_n`. The error says what is wrong with them.
 async fn read_on(sql: &Sql, id: &Id, mut runs: Runs, last_n: u64) -> Result<Result<Runs, String>, sqlx::Error> {
-    let from = int(runs.last.n);
-    let Some(end) = event_page::end(sql, id, from, int(last_n)).await? else {
+    let from = runs.last.n;
+    let page = stored::page(sql, JACKPOT, id, from, last_n, PageSize::REPLAY).await?;
+    if page.is_empty() {
         return Ok(Err(format!("the event after event {from} is missing")));
-    };
-    let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n";
-    let select = sqlx::query(text).bind(id.as_str()).bind(from).bind(end);
-    let mut events = Vec::new();
-    for row in sql.reading(select.fetch_all(sql.reader())).await? {
-        let event = serde_json::from_str(row.try_get("body")?)
-            .map_err(|error| error.to_string())
-            .and_then(|fields| Event::parse(&fields).map_err(|error| error.to_string()));
-        match event {
-            Ok(event) => events.push(event),
-            Err(error) => return Ok(Err(format!("an event after event {from}: {error}"))),
-        }
     }
+    let events = page.iter().map(|row| Event::parse(&row.fields()?));
+    let events = match events.collect::<Result<Vec<_>, Unreadable>>() {
+        Ok(events) => events,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
     let later: Vec<u64> = events.iter().flat_map(daily::paid_later).collect();
     let later = paid(sql, id, &later).await?;
     for event in &events {

@@ -7,8 +7,8 @@ use super::Jackpots;
 use super::rows::StepRow;
 use super::write::all;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{WriteError, int};
-use jackpot_kernel::sql::{Tx, cells, insert};
+use jackpot_kernel::ledger::projector::write::WriteError;
+use jackpot_kernel::sql::{Tx, cells, insert, int};
 
 /// Writes the rows of these batches. The payout of a step is in the table, or was written by this very call.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), WriteError> {

@@ -19,8 +19,7 @@ use crate::ledger::postings;
 use crate::ledger::steps::{self, Follower, Rows, Step};
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::lease::numbered;
-use jackpot_kernel::ledger::projector::write::int;
-use jackpot_kernel::sql::{Sql, Tx, cells, upsert};
+use jackpot_kernel::sql::{Sql, Tx, cells, int, upsert};
 
 /// Streams that are looked at in one query.
 const LOOKS: usize = 100;

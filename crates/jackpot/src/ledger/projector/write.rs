@@ -5,8 +5,7 @@ use super::rows::Rows;
 use super::{cycles, daily, moves, sources, steps, transfers};
 use jackpot_core::ids::Id;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::int;
-use jackpot_kernel::sql::{Tx, cells, insert};
+use jackpot_kernel::sql::{Tx, cells, insert, int};
 
 /// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {

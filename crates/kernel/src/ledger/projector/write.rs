@@ -199,11 +199,6 @@ async fn decisions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(
     upsert(tx, "emergency_decisions", "DO NOTHING", rows).await
 }
 
-/// Event numbers, sequences and amounts are all below 2^53.
-pub fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
