@@ -14,8 +14,9 @@ use sqlx::{AssertSqlSafe, Row};
 use tracing::{error, info};
 
 use super::Jackpots;
-use crate::ledger::daily::{self, Paid, Run, Runs, Totals};
+use crate::ledger::daily::{Paid, Run, Runs, Totals};
 use crate::ledger::event::Event;
+use crate::ledger::parts;
 use jackpot_kernel::ledger::events::Unreadable;
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::batch::Batch;
@@ -205,44 +206,38 @@ async fn read_on(sql: &Sql, id: &Id, mut runs: Runs, last_n: u64) -> Result<Resu
         Ok(events) => events,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    let later: Vec<u64> = events.iter().flat_map(daily::paid_later).collect();
-    let later = paid(sql, id, &later).await?;
+    let orders: Vec<u64> = events.iter().flat_map(|event| parts::paid(&event.kind)).collect();
+    let paid = paid(sql, id, &orders).await?;
     for event in &events {
         runs.follow(event);
-        let of_others = daily::paid_later(event);
-        let of_others = of_others.iter().filter_map(|sequence| later.get(sequence));
-        for paid in daily::paid_in_call(event).iter().chain(of_others) {
+        for paid in parts::paid(&event.kind).iter().filter_map(|order| paid.get(order)) {
             runs.last.totals.pay(paid);
         }
     }
     Ok(Ok(runs))
 }
 
-/// The payouts of these entries, by sequence: each entry has one at most.
-async fn paid(sql: &Sql, id: &Id, sequences: &[u64]) -> Result<BTreeMap<u64, Paid>, sqlx::Error> {
-    let mut all = BTreeMap::new();
-    for sequences in sequences.chunks(LOOKS) {
-        let text = format!(
-            "SELECT p.sequence AS sequence, p.tier AS tier, p.amount AS amount, s.source_id AS source_id FROM payouts AS p \
-             LEFT JOIN source_payouts AS s ON s.payout_id = p.payout_id WHERE p.jackpot_id = $1 AND p.sequence IN ({})",
-            numbered(2, sequences.len())
-        );
-        let select = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
-        let select = sequences
-            .iter()
-            .fold(select, |select, sequence| select.bind(int(*sequence)));
-        for row in sql.reading(select.fetch_all(sql.reader())).await? {
-            let named = |text: &str| Id::parse(text).map_err(|error| sqlx::Error::Decode(error.to_string().into()));
-            let source: Option<&str> = row.try_get("source_id")?;
-            let paid = Paid {
-                tier: named(row.try_get("tier")?)?,
-                amount: row.try_get("amount")?,
-                source: source.map(named).transpose()?,
-            };
-            all.insert(row.try_get::<i64, _>("sequence")?.unsigned_abs(), paid);
-        }
-    }
-    Ok(all)
+/// The payouts of the claims from the first to the last of these orders.
+async fn paid(sql: &Sql, id: &Id, orders: &[u64]) -> Result<BTreeMap<u64, Paid>, sqlx::Error> {
+    let (Some(first), Some(last)) = (orders.first(), orders.last()) else {
+        return Ok(BTreeMap::new());
+    };
+    let text = "SELECT p.claim_order AS claim_order, p.tier AS tier, p.amount AS amount, s.source_id AS source_id \
+                FROM payouts AS p LEFT JOIN source_payouts AS s ON s.payout_id = p.payout_id \
+                WHERE p.jackpot_id = $1 AND p.claim_order >= $2 AND p.claim_order <= $3";
+    let select = sqlx::query(text).bind(id.as_str()).bind(int(*first)).bind(int(*last));
+    let named = |text: &str| Id::parse(text).map_err(|error| sqlx::Error::Decode(error.to_string().into()));
+    let one = |row: &AnyRow| {
+        let source: Option<&str> = row.try_get("source_id")?;
+        let paid = Paid {
+            tier: named(row.try_get("tier")?)?,
+            amount: row.try_get("amount")?,
+            source: source.map(named).transpose()?,
+        };
+        Ok((row.try_get::<i64, _>("claim_order")?.unsigned_abs(), paid))
+    };
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    rows.iter().map(one).collect()
 }
 
 async fn write_alone(sql: &Sql, id: &Id, runs: &Runs) -> Result<(), sqlx::Error> {
