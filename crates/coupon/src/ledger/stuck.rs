@@ -239,16 +239,14 @@ impl Evidence {
                 self.leaves(&request, None);
                 self.queued.insert(request);
             }
-            Kind::Void {
-                request, last_of_user, ..
-            } => {
+            Kind::Void { unit, last_of_user } => {
                 self.moved.users -= i128::from(last_of_user.0);
                 self.moved.voided += 1;
-                self.voided.insert(request);
+                self.voided.insert(unit.request);
             }
-            Kind::Redeem { request, .. } => {
+            Kind::Redeem { unit, .. } => {
                 self.moved.redeemed += 1;
-                self.redeemed.insert(request);
+                self.redeemed.insert(unit.request);
             }
             Kind::Status(change) => _ = self.status.get_or_insert(change.before),
             Kind::Retire { .. } => self.retired = true,

@@ -66,15 +66,15 @@ async fn void(tx: &mut Tx<'_>, coupon: &str, row: &VoidRow) -> Result<(), WriteE
     .bind(row.at_ms)
     .bind(int(row.n))
     .bind(coupon)
-    .bind(int(row.sequence))
-    .bind(row.request.as_str())
-    .bind(row.user.as_str());
+    .bind(int(row.unit.sequence))
+    .bind(row.unit.request.as_str())
+    .bind(row.unit.user.as_str());
     if update.execute(&mut **tx).await?.rows_affected() == 1 {
         return Ok(());
     }
     Err(WriteError::Contradicts(format!(
         "event {} voids request '{}' of user '{}' as issue {}, and no such issue is out",
-        row.n, row.request, row.user, row.sequence
+        row.n, row.unit.request, row.unit.user, row.unit.sequence
     )))
 }
 
@@ -93,14 +93,14 @@ async fn redeem(tx: &mut Tx<'_>, coupon: &str, row: &RedemptionRow) -> Result<()
     .bind(used.redemption.as_str())
     .bind(used.reference.as_str())
     .bind(coupon)
-    .bind(int(row.sequence))
-    .bind(row.request.as_str())
-    .bind(row.user.as_str());
+    .bind(int(row.unit.sequence))
+    .bind(row.unit.request.as_str())
+    .bind(row.unit.user.as_str());
     if insert.execute(&mut **tx).await?.rows_affected() == 1 {
         return Ok(());
     }
     Err(WriteError::Contradicts(format!(
         "event {} redeems request '{}' of user '{}' as issue {}, and no such issue is out and unused",
-        row.n, row.request, row.user, row.sequence
+        row.n, row.unit.request, row.unit.user, row.unit.sequence
     )))
 }
