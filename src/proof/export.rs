@@ -10,23 +10,22 @@ use bytes::Bytes;
 use futures_util::Stream;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::clock::rfc3339;
-use jackpot_core::currency::Currency;
-use jackpot_core::ids::{Id, PersonId};
+use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Epoch;
-use jackpot_core::money::Minor;
 use jackpot_core::receipt::{Head, Receipt};
 use jackpot_core::secret::Secrets;
 use jackpot_core::signing::{Jwks, KeyPair};
 use sqlx::Row;
-use sqlx::any::AnyRow;
 use thiserror::Error;
 
 use super::format::{CycleLine, EpochLine, EventLine, FORMAT, Heading, Line};
 use crate::jackpot::kept::{self, KeptCycle};
 use crate::jackpot::ledger::books::Books;
-use crate::jackpot::ledger::event_page;
+use crate::jackpot::ledger::queries::payouts;
+use crate::ledger::stored::{self, PageSize, Stored};
 use crate::signing::published;
-use crate::sql::Sql;
+use crate::sql::{Sql, int};
+use crate::subject::kinds::JACKPOT;
 
 /// Receipts or epochs of one page: some hundred bytes each.
 const ROWS_PAGE: i64 = 1_000;
@@ -163,7 +162,7 @@ impl Export {
             let (closed_n, mut epoch): (i64, Epoch) = (row.try_get("closed_n")?, kept::epoch(row)?);
             let closed = closed_n > 0 && u64::try_from(closed_n).is_ok_and(|n| n <= self.head.n);
             epoch.closed_ms = epoch.closed_ms.filter(|_| closed);
-            next = closed.then_some(signed(epoch.epoch));
+            next = closed.then_some(int(epoch.epoch));
             let published: String = row.try_get("seed")?;
             epochs.push((epoch, Some(published).filter(|seed| closed && !seed.is_empty())));
             if !closed {
@@ -174,27 +173,13 @@ impl Export {
     }
 
     async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
-        let end = event_page::end(&self.sql, id, signed(after), signed(self.head.n)).await?;
-        let text =
-            "SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n";
-        let select = sqlx::query_as(text)
-            .bind(id.as_str())
-            .bind(signed(after))
-            .bind(end.unwrap_or_default())
-            .fetch_all(self.sql.reader());
-        let rows: Vec<(i64, String, String)> = self.sql.reading(select).await?;
+        let rows = stored::page(&self.sql, JACKPOT, id, after, self.head.n, PageSize::REPLAY).await?;
         if rows.is_empty() {
             let what = format!("the ledger ends at event {}", self.head.n);
             return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), &what));
         }
-        let event = |(n, hash, body)| {
-            Ok(EventLine {
-                n: number(n, "an event")?,
-                hash,
-                body,
-            })
-        };
-        rows.into_iter().map(event).collect()
+        let event = |Stored { n, hash, body, .. }| EventLine { n, hash, body };
+        Ok(rows.into_iter().map(event).collect())
     }
 }
 
@@ -202,7 +187,7 @@ impl Export {
 #[derive(Default)]
 struct Receipts {
     page: VecDeque<(u64, Receipt)>,
-    last: i64,
+    last: u64,
     done: bool,
 }
 
@@ -210,54 +195,17 @@ impl Receipts {
     /// The next receipt, if it belongs to this event or an earlier one.
     async fn next(&mut self, sql: &Sql, id: &Id, n: u64) -> Result<Option<Receipt>, ExportError> {
         if self.page.is_empty() && !self.done {
-            let select = sqlx::query(
-                "SELECT payout_id, claim_order, n, entry_id, player_id, tier, amount, currency, pool_before, pool_after, \
-                 paid_at_ms, history, event_id, key_id, signature FROM payouts \
-                 WHERE jackpot_id = $1 AND claim_order > $2 ORDER BY claim_order LIMIT $3",
-            )
-            .bind(id.as_str())
-            .bind(self.last)
-            .bind(ROWS_PAGE)
-            .fetch_all(sql.reader());
-            let rows = sql.reading(select).await?;
+            let page = payouts::receipts_after(sql, id, self.last, ROWS_PAGE).await?;
             // The receipts of all events up to the head were there before the export began.
-            self.done = rows.is_empty();
-            for row in &rows {
-                self.last = row.try_get("claim_order")?;
-                self.page.push_back(receipt(id, row)?);
-            }
+            self.done = page.is_empty();
+            self.last = page.last().map_or(self.last, |(_, receipt)| receipt.claim_order);
+            self.page.extend(page);
         }
         if self.page.front().is_some_and(|(of, _)| *of > n) {
             return Ok(None);
         }
         Ok(self.page.pop_front().map(|(_, receipt)| receipt))
     }
-}
-
-fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
-    let payout_id: String = row.try_get("payout_id")?;
-    let place = format!("payout {payout_id}");
-    let name = |column: &str| Id::parse(row.try_get::<&str, _>(column)?).map_err(|error| damaged(&place, &error));
-    let count = |column: &str| number(row.try_get(column)?, &place);
-    let money = |column: &str| Minor::try_from(count(column)?).map_err(|error| damaged(&place, &error));
-    let receipt = Receipt {
-        jackpot_id: id.clone(),
-        entry_id: row.try_get("entry_id")?,
-        player_id: PersonId::parse(row.try_get::<&str, _>("player_id")?).map_err(|error| damaged(&place, &error))?,
-        tier: name("tier")?,
-        amount: money("amount")?,
-        currency: Currency::parse(row.try_get("currency")?).map_err(|error| damaged(&place, &error))?,
-        claim_order: count("claim_order")?,
-        pool_before: money("pool_before")?,
-        pool_after: money("pool_after")?,
-        paid_at: rfc3339(row.try_get("paid_at_ms")?),
-        history: row.try_get("history")?,
-        event_id: row.try_get("event_id")?,
-        key_id: row.try_get("key_id")?,
-        signature: row.try_get("signature")?,
-        payout_id,
-    };
-    Ok((count("n")?, receipt))
 }
 
 /// The seed of a cycle that ended after the head is left out.
@@ -295,10 +243,6 @@ fn line(line: &Line) -> Bytes {
 
 fn number(value: i64, place: &str) -> Result<u64, ExportError> {
     u64::try_from(value).map_err(|_| damaged(place, &format!("{value} is below zero")))
-}
-
-fn signed(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 fn damaged(place: impl Into<String>, what: &dyn std::fmt::Display) -> ExportError {

@@ -11,8 +11,8 @@ use super::error::CouponError;
 use super::known::{Known, Registry};
 use super::record::State;
 use super::scripts::{
-    self, DeadPage, Define, DefineRefusal, Defined, Redriven, Refusal, Retired, ScriptError, SetStatus, Snapshot,
-    StatusSet, Voided, Wanted,
+    self, Acted, DeadPage, Define, DefineRefusal, Defined, Refusal, Retired, ScriptError, SetStatus, Snapshot,
+    StatusSet, Wanted,
 };
 use jackpot_api::coupon::Status;
 use jackpot_kernel::operator::Operator;
@@ -58,33 +58,22 @@ impl Coupons {
     /// Voids an issued unit, which returns to the stock. A repeat changes nothing.
     pub async fn void(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
         let known = self.registry.whole(id)?;
-        let voided = scripts::void(
-            &self.store,
-            &known.keys,
-            known.mark(),
-            request_id,
-            &by.who,
-            &by.request_id,
-        )
-        .await;
-        let (_, voided) = self.registry.observe_reply(&known, voided)?;
-        match voided {
-            Voided::Done(answer) => Ok(request(request_id.to_owned(), answer)?),
-            Voided::NotIssued(answer) => Err(CouponError::NotIssued {
+        let (store, keys, mark) = (&self.store, &known.keys, known.mark());
+        let voided = scripts::void(store, keys, mark, request_id, &by.who, &by.request_id).await;
+        match self.registry.observe_reply(&known, voided)?.1 {
+            Acted::Unfit(answer) => Err(CouponError::NotIssued {
                 request_id: request_id.to_owned(),
                 state: answer.record.map_err(ScriptError::from)?.state.name().as_str(),
             }),
-            Voided::Redeemed => Err(CouponError::Redeemed(request_id.to_owned())),
-            Voided::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
             // With a ledger, a repeat of a void is answered for ever.
-            Voided::Stopped(Refusal::Ended) => match self.kept(id, request_id).await? {
+            Acted::Stopped(Refusal::Ended) => match self.kept(id, request_id).await? {
                 Some(request) if matches!(request.record.state, State::Voided(..)) => Ok(request),
                 Some(request) if matches!(request.record.state, State::Redeemed(..)) => {
                     Err(CouponError::Redeemed(request.request_id))
                 }
                 _ => Err(CouponError::Retired(id.clone())),
             },
-            Voided::Stopped(refusal) => Err(refused(refusal)),
+            voided => acted(request_id, voided),
         }
     }
 
@@ -92,26 +81,15 @@ impl Coupons {
     /// nothing changes.
     pub async fn redrive(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
         let known = self.registry.whole(id)?;
-        let redriven = scripts::redrive(
-            &self.store,
-            &known.keys,
-            known.mark(),
-            request_id,
-            &by.who,
-            &by.request_id,
-        )
-        .await;
+        let (store, keys, mark) = (&self.store, &known.keys, known.mark());
+        let redriven = scripts::redrive(store, keys, mark, request_id, &by.who, &by.request_id).await;
         let (_, redriven) = self.registry.observe_reply(&known, redriven)?;
         match redriven {
-            Redriven::Done(answer) => {
-                self.bell.ring(id);
-                Ok(request(request_id.to_owned(), answer)?)
-            }
-            Redriven::NotDead(answer) => Ok(request(request_id.to_owned(), answer)?),
-            Redriven::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
-            Redriven::Stopped(Refusal::Ended) => Err(CouponError::Retired(id.clone())),
-            Redriven::Stopped(refusal) => Err(refused(refusal)),
+            Acted::Stopped(Refusal::Ended) => return Err(CouponError::Retired(id.clone())),
+            Acted::Done(_) => self.bell.ring(id),
+            _ => {}
         }
+        acted(request_id, redriven)
     }
 
     /// Lists dead letters after an arrival number. `limit` from 1 to [`scripts::MAX_DEAD`].
@@ -145,6 +123,16 @@ impl Coupons {
             _ => {}
         }
         Ok(Some(retired))
+    }
+}
+
+/// What is the same of a void and a redrive.
+fn acted(request_id: &str, acted: Acted) -> Result<Request, CouponError> {
+    match acted {
+        Acted::Done(answer) | Acted::Unfit(answer) => Ok(request(request_id.to_owned(), answer)?),
+        Acted::Redeemed => Err(CouponError::Redeemed(request_id.to_owned())),
+        Acted::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
+        Acted::Stopped(refusal) => Err(refused(refusal)),
     }
 }
 

@@ -7,8 +7,8 @@ use jackpot::coupon::definition::Definition;
 use jackpot::coupon::record::{Issue, Record, State};
 use jackpot::coupon::redemption::Reference;
 use jackpot::coupon::scripts::{
-    self, Answer, Ask, AskReply, Asked, Define, Defined, FromLedger, Looked, Mode, Redeem, Redeemed, Redriven,
-    ScriptError, Serve, Served, SetStatus, Snapshot, StatusSet, Taken, Voided, Wanted,
+    self, Acted, Answer, Ask, AskReply, Asked, Define, Defined, FromLedger, Looked, Mode, Redeem, Redeemed,
+    ScriptError, Serve, Served, SetStatus, Snapshot, StatusSet, Taken, Wanted,
 };
 use jackpot::store::Store;
 use jackpot::store::keys::{CouponKeys, StreamKeys};
@@ -141,7 +141,7 @@ impl CouponFixture {
         }
     }
 
-    pub async fn void(&self, request_id: &str) -> Voided {
+    pub async fn void(&self, request_id: &str) -> Acted {
         scripts::void(&self.store, &self.keys, Mark::ZERO, request_id, "tester", "r")
             .await
             .expect("a reply")
@@ -172,7 +172,7 @@ impl CouponFixture {
         .1
     }
 
-    pub async fn redrive(&self, request_id: &str) -> Redriven {
+    pub async fn redrive(&self, request_id: &str) -> Acted {
         scripts::redrive(&self.store, &self.keys, Mark::ZERO, request_id, "tester", "r")
             .await
             .expect("a reply")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jackpot::coupon::scripts::{self, Voided};
+use jackpot::coupon::scripts::{self, Acted};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn when_memory_is_full_the_queue_is_served_and_nothing_new_is_taken() {
     assert!(fixture.lookup("a").await.is_some());
     let (answers, _) = fixture.served("one", "t2", &with_codes(["b"]), 1).await;
     assert_eq!(letters(&[answers[0].clone().expect("a record")]), "i");
-    assert!(matches!(fixture.void("a").await, Voided::Done(answer) if answer.fresh));
+    assert!(matches!(fixture.void("a").await, Acted::Done(answer) if answer.fresh));
     let owed = [ask("draw:spring:e1", "w")];
     let owed = scripts::issue_owed(&fixture.store, &fixture.keys, Mark::ZERO, &owed).await;
     let answer = answered(owed.expect("a reply").answers.remove(0));

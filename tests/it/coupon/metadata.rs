@@ -1,6 +1,6 @@
 //! The metadata of requests: their scripts, the ledger, and the API.
 
-use jackpot::coupon::scripts::{Redeemed, Voided};
+use jackpot::coupon::scripts::{Acted, Redeemed};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ async fn a_user_with_and_without_metadata_is_one_user() {
     assert_eq!(letters(&[fixture.now("e", "u").await]), "a", "also in another call");
     let users = fixture.hash(&fixture.keys.users).await;
     assert_eq!(users.keys().map(String::as_str).collect::<Vec<_>>(), ["u", "v"]);
-    let Voided::Done(voided) = fixture.void("a").await else {
+    let Acted::Done(voided) = fixture.void("a").await else {
         panic!("not voided")
     };
     assert_eq!(

@@ -1,7 +1,7 @@
 //! `lua/coupon/redeem.lua` on a real Redis, what the ledger keeps of it, and what a restore gives back.
 
 use jackpot::coupon::record::State;
-use jackpot::coupon::scripts::{self, Redeemed, Refusal, ScriptError, Voided};
+use jackpot::coupon::scripts::{self, Acted, Redeemed, Refusal, ScriptError};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -47,7 +47,7 @@ async fn a_unit_is_redeemed_once_and_still_counts() {
     assert_eq!((again.fresh, &again.record), (false, &answer.record));
     assert_eq!(fixture.redeem("a", "till-1", "receipt 8").await, Redeemed::Reused);
     assert_eq!(fixture.redeem("a", "till-2", "receipt 7").await, Redeemed::Before);
-    assert_eq!(fixture.void("a").await, Voided::Redeemed);
+    assert_eq!(fixture.void("a").await, Acted::Redeemed);
     assert_eq!(fixture.dump().await, before, "no refusal writes");
     let asked = fixture.answers(&[crate::coupon::fixture::ask("a", "u")]).await;
     assert_eq!(letters(&asked), "r", "its request is answered as before");
@@ -162,7 +162,7 @@ async fn the_ledger_has_each_redemption_and_a_restore_gives_it_back(db: LedgerDb
     };
     assert!(!again.fresh);
     assert_eq!(fixture.redeem("c", "till-2", "x").await, Redeemed::Before);
-    assert_eq!(fixture.void("c").await, Voided::Redeemed);
+    assert_eq!(fixture.void("c").await, Acted::Redeemed);
     let Redeemed::Done(answer) = fixture.redeem("a", "till-2", "x").await else {
         panic!("what was not redeemed still can be");
     };
@@ -224,7 +224,7 @@ async fn a_void_of_a_redeemed_unit_stops_the_stream(db: LedgerDb) {
     fixture
         .raw::<()>(set.arg(&fixture.keys.requests).arg("a").arg(forged.to_string()))
         .await;
-    assert!(matches!(fixture.void("a").await, Voided::Done(_)));
+    assert!(matches!(fixture.void("a").await, Acted::Done(_)));
     fixture.assert_stopped(n, "no such issue is out").await;
 }
 

@@ -1,8 +1,6 @@
 //! `lua/coupon/retire.lua` on a real Redis.
 
-use jackpot::coupon::scripts::{
-    self, AskReply, DefineRefusal, Defined, Redriven, Refusal, Retired, Served, StatusSet, Voided,
-};
+use jackpot::coupon::scripts::{self, Acted, AskReply, DefineRefusal, Defined, Refusal, Retired, Served, StatusSet};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -56,8 +54,8 @@ async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
         fixture.define(&json!({"name": "again"})).await,
         Defined::Refused(DefineRefusal::Ended)
     );
-    assert_eq!(fixture.void("a").await, Voided::Stopped(Refusal::Ended));
-    assert_eq!(fixture.redrive("b").await, Redriven::Stopped(Refusal::Ended));
+    assert_eq!(fixture.void("a").await, Acted::Stopped(Refusal::Ended));
+    assert_eq!(fixture.redrive("b").await, Acted::Stopped(Refusal::Ended));
     assert_eq!(fixture.lookup("a").await, None);
     let served = fixture.serve("one", "t", &with_codes(["b"]), 1).await;
     assert!(

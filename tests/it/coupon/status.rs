@@ -1,7 +1,7 @@
 //! Coupons that an operator pauses, resumes and closes: their scripts, the ledger, and the API.
 
 use jackpot::coupon::record::State;
-use jackpot::coupon::scripts::{self, AskReply, Refusal, Served, StatusSet, Voided};
+use jackpot::coupon::scripts::{self, Acted, AskReply, Refusal, Served, StatusSet};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use reqwest::StatusCode;
@@ -112,7 +112,7 @@ async fn a_closed_coupon_refuses_its_queue_and_stays_closed() {
         (Status::Closed, 0, 1)
     );
     assert!(
-        matches!(fixture.void("a").await, Voided::Done(_)),
+        matches!(fixture.void("a").await, Acted::Done(_)),
         "units are taken back"
     );
     let n = fixture.snapshot().await.mark.n();

@@ -1,7 +1,7 @@
 //! `lua/coupon/void.lua` and `redrive.lua` on a real Redis.
 
 use jackpot::coupon::record::State;
-use jackpot::coupon::scripts::{self, Redriven, Refusal, ScriptError, Voided};
+use jackpot::coupon::scripts::{self, Acted, Refusal, ScriptError};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -13,7 +13,7 @@ async fn a_voided_unit_returns_to_the_stock_and_its_sequence_is_never_used_again
     let fixture = CouponFixture::with(&json!({"stock": 1})).await;
     let issued = issue_of(&fixture.now("a", "u").await);
     assert_eq!(letters(&[fixture.now("b", "v").await]), "o");
-    let Voided::Done(answer) = fixture.void("a").await else {
+    let Acted::Done(answer) = fixture.void("a").await else {
         panic!("not voided");
     };
     let State::Voided(issue, voided_ms) = state_of(&answer, "u") else {
@@ -29,7 +29,7 @@ async fn a_voided_unit_returns_to_the_stock_and_its_sequence_is_never_used_again
     assert_eq!(fixture.hash(&fixture.keys.users).await.len(), 0);
 
     let before = fixture.dump().await;
-    let Voided::Done(again) = fixture.void("a").await else {
+    let Acted::Done(again) = fixture.void("a").await else {
         panic!("not voided");
     };
     assert_eq!((again.fresh, &again.record), (false, &answer.record));
@@ -67,7 +67,7 @@ async fn only_an_issued_unit_is_taken_back() {
     fixture.join("queued", "w").await;
     let before = fixture.dump().await;
     for (id, letter) in [("already", "a"), ("out", "o"), ("queued", "q"), ("dead", "d")] {
-        let Voided::NotIssued(answer) = fixture.void(id).await else {
+        let Acted::Unfit(answer) = fixture.void(id).await else {
             panic!("{id}");
         };
         assert_eq!(
@@ -80,10 +80,10 @@ async fn only_an_issued_unit_is_taken_back() {
             (letter == "a").then(|| "issued".to_owned())
         );
     }
-    assert_eq!(fixture.void("nobody").await, Voided::Missing);
+    assert_eq!(fixture.void("nobody").await, Acted::Missing);
     fixture.status(Status::Suspended).await;
     let suspended = fixture.dump().await;
-    assert_eq!(fixture.void("issued").await, Voided::Stopped(Refusal::Suspended));
+    assert_eq!(fixture.void("issued").await, Acted::Stopped(Refusal::Suspended));
     assert_eq!(fixture.dump().await, suspended);
     assert_ne!(suspended, before);
 }
@@ -127,7 +127,7 @@ async fn a_dead_letter_returns_to_its_place_in_the_queue() {
     fixture.wear_out().await;
     fixture.join("b", "v").await;
     fixture.join("c", "w").await;
-    let Redriven::Done(answer) = fixture.redrive("a").await else {
+    let Acted::Done(answer) = fixture.redrive("a").await else {
         panic!("not redriven");
     };
     assert_eq!((answer.place, answer.fresh), (Some(0), true));
@@ -142,7 +142,7 @@ async fn a_dead_letter_returns_to_its_place_in_the_queue() {
     assert_eq!((snapshot.queued, snapshot.dead, snapshot.arrivals), (3, 0, 3));
 
     let before = fixture.dump().await;
-    let Redriven::Done(again) = fixture.redrive("a").await else {
+    let Acted::Done(again) = fixture.redrive("a").await else {
         panic!("not redriven");
     };
     assert_eq!(
@@ -156,7 +156,7 @@ async fn a_dead_letter_returns_to_its_place_in_the_queue() {
     let (answers, _) = fixture.served("one", "t2", &served, 0).await;
     let answers = answers.into_iter().map(Option::unwrap).collect::<Vec<_>>();
     assert_eq!(letters(&answers), "iio");
-    let Redriven::NotDead(answer) = fixture.redrive("a").await else {
+    let Acted::Unfit(answer) = fixture.redrive("a").await else {
         panic!("redriven");
     };
     assert_eq!(record(&answer), record(&answers[0]));
@@ -171,13 +171,13 @@ async fn only_a_dead_letter_is_redriven() {
     fixture.wear_out().await;
     let before = fixture.dump().await;
     for id in ["a", "b"] {
-        assert!(matches!(fixture.redrive(id).await, Redriven::NotDead(_)));
+        assert!(matches!(fixture.redrive(id).await, Acted::Unfit(_)));
     }
-    assert_eq!(fixture.redrive("nobody").await, Redriven::Missing);
+    assert_eq!(fixture.redrive("nobody").await, Acted::Missing);
     assert_eq!(fixture.dump().await, before);
     fixture.status(Status::Suspended).await;
     let before = fixture.dump().await;
-    assert_eq!(fixture.redrive("c").await, Redriven::Stopped(Refusal::Suspended));
+    assert_eq!(fixture.redrive("c").await, Acted::Stopped(Refusal::Suspended));
     assert_eq!(fixture.dump().await, before);
     fixture.status(Status::Open).await;
     for key in [&fixture.keys.queue, &fixture.keys.dead] {
@@ -194,7 +194,7 @@ async fn only_a_dead_letter_is_redriven() {
                 .await;
         }
     }
-    assert!(matches!(fixture.redrive("c").await, Redriven::Done(_)));
+    assert!(matches!(fixture.redrive("c").await, Acted::Done(_)));
     let (answers, _) = fixture.served("one", "t", &[("c".to_owned(), code())], 0).await;
     assert_eq!(
         letters(&[answers[0].clone().expect("a record")]),

@@ -13,7 +13,7 @@ use jackpot_kernel::ledger::audit::{Action, Done};
 pub fn action(coupon: &Id, event: &Event, fields: &EventFields, before: &Books, after: &Books) -> Option<Action> {
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
-        Kind::Void { request, .. } => Done::new("void", json!("issued"), json!("voided")).to(request),
+        Kind::Void { unit, .. } => Done::new("void", json!("issued"), json!("voided")).to(&unit.request),
         Kind::Skipped(skipped) => {
             let records = skipped.carried.records.len();
             let is = json!({"records": records, "sequence": after.sequence, "voided": after.voided});

@@ -155,20 +155,15 @@ impl Books {
                 self.queued += 1;
                 Ok(())
             }
-            Kind::Void {
-                sequence, last_of_user, ..
-            } => {
-                expect(
-                    self.n,
-                    (1..=self.sequence).contains(sequence),
-                    "what is voided was not issued",
-                )?;
+            Kind::Void { unit, last_of_user } => {
+                let is_issued = (1..=self.sequence).contains(&unit.sequence);
+                expect(self.n, is_issued, "what is voided was not issued")?;
                 expect(self.n, self.out() > self.redeemed, "more is voided than can be")?;
                 self.voided += 1;
                 self.users = self.users.saturating_sub(u64::from(last_of_user.0));
                 Ok(())
             }
-            Kind::Redeem { sequence, .. } => self.redeem(*sequence),
+            Kind::Redeem { unit, .. } => self.redeem(unit.sequence),
             Kind::Status(change) => {
                 expect(
                     self.n,

@@ -6,6 +6,7 @@ use jackpot_core::ids::PersonId;
 use serde::{Deserialize, Serialize};
 
 use super::books::Books;
+use super::event::Unit;
 use crate::record::Redemption;
 
 /// What is carried on from a coupon's event.
@@ -24,6 +25,30 @@ pub struct CarriedCoupon {
     pub redeemed: BTreeMap<u64, CarriedUse>,
     /// The definition that it put, JSON by version.
     pub definitions: Vec<(u64, String)>,
+}
+
+impl CarriedCoupon {
+    /// The units that it voided.
+    pub fn voids(&self) -> impl Iterator<Item = Unit> {
+        let unit = |(sequence, (request, user)): (&u64, &(String, PersonId))| Unit {
+            request: request.clone(),
+            user: user.clone(),
+            sequence: *sequence,
+        };
+        self.voided.iter().map(unit)
+    }
+
+    /// The units that it redeemed, and how.
+    pub fn redemptions(&self) -> impl Iterator<Item = (Unit, Redemption)> {
+        self.redeemed.iter().map(|(sequence, used)| {
+            let unit = Unit {
+                request: used.request.clone(),
+                user: used.user.clone(),
+                sequence: *sequence,
+            };
+            (unit, used.redemption.clone())
+        })
+    }
 }
 
 /// The use of a unit that is carried on.

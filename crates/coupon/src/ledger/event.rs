@@ -68,12 +68,8 @@ event_types! {
         },
         /// An issued unit was taken back.
         "void" Void {
-            /// Id of the request.
-            request: String,
-            /// Its user.
-            user: PersonId,
-            /// Number of the issue.
-            sequence as "seq": u64,
+            /// The unit.
+            unit: Unit,
             /// -1 when no issue counts for the user any more, so that the user's record is gone; else 0.
             last_of_user as "users": LastOfUser,
         }
@@ -83,12 +79,8 @@ event_types! {
         },
         /// An issued unit was used by its user.
         "redeem" Redeem {
-            /// Id of the request.
-            request: String,
-            /// Its user.
-            user: PersonId,
-            /// Number of the issue.
-            sequence as "seq": u64,
+            /// The unit.
+            unit: Unit,
             /// The caller's id of the redemption.
             redemption: Id,
             /// The caller's text about it.
@@ -150,6 +142,18 @@ impl Deref for Define {
 
     fn deref(&self) -> &Put {
         &self.put
+    }
+}
+
+event_fields! {
+    /// A unit that was issued.
+    pub struct Unit {
+        /// Id of the request.
+        pub request: String,
+        /// Its user.
+        pub user: PersonId,
+        /// Number of the issue.
+        pub sequence as "seq": u64,
     }
 }
 

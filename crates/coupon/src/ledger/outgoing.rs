@@ -2,18 +2,19 @@
 
 use jackpot_api::coupon::{Redeemed, Status};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::{Id, PersonId};
+use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::details::{self, metadata};
-use super::event::{Event, Kind, Line, What};
+use super::event::{Event, Kind, Line, Unit, What};
 use super::projector::Coupons;
 use crate::metadata::Metadata;
 use crate::record::Redemption;
-use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
-use jackpot_kernel::sql::{AtHome, Sql};
+use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, TellError, Teller, Tells, Told, Wants};
+use jackpot_kernel::ledger::stored::Stored;
+use jackpot_kernel::sql::{AtHome, Sql, int};
 use jackpot_kernel::subject::kinds::COUPON;
 
 const ISSUED: &str = "coupon.issued";
@@ -36,19 +37,12 @@ impl Tells for Coupons {
                         decided(&mut teller, line, event.at_ms);
                     }
                 }
-                Kind::Void {
-                    request,
-                    user,
-                    sequence,
-                    ..
-                } => {
-                    let unit = wanted_unit(sql, id, request, user, *sequence, wants(VOIDED)).await?;
+                Kind::Void { unit, .. } => {
+                    let unit = wanted_unit(sql, id, unit, wants(VOIDED)).await?;
                     teller.add(VOIDED, || voided(unit, event.at_ms));
                 }
                 Kind::Redeem {
-                    request,
-                    user,
-                    sequence,
+                    unit,
                     redemption,
                     reference,
                 } => {
@@ -57,7 +51,7 @@ impl Tells for Coupons {
                         redemption: redemption.clone(),
                         reference: reference.clone(),
                     };
-                    let unit = wanted_unit(sql, id, request, user, *sequence, wants(REDEEMED)).await?;
+                    let unit = wanted_unit(sql, id, unit, wants(REDEEMED)).await?;
                     teller.add(REDEEMED, || redeemed(unit, &used));
                 }
                 Kind::Status(change) => teller.suspended(change.after == Status::Suspended, &fields),
@@ -66,13 +60,13 @@ impl Tells for Coupons {
                     for issue in sql.ask(|sql| issues_of(sql, of, n)).await? {
                         teller.add(ISSUED, || issue);
                     }
-                    for (sequence, (request, user)) in &skipped.carried.voided {
-                        let unit = wanted_unit(sql, id, request, user, *sequence, wants(VOIDED)).await?;
+                    for unit in skipped.carried.voids() {
+                        let unit = wanted_unit(sql, id, &unit, wants(VOIDED)).await?;
                         teller.add(VOIDED, || voided(unit, event.at_ms));
                     }
-                    for (sequence, used) in &skipped.carried.redeemed {
-                        let unit = wanted_unit(sql, id, &used.request, &used.user, *sequence, wants(REDEEMED)).await?;
-                        teller.add(REDEEMED, || redeemed(unit, &used.redemption));
+                    for (unit, redemption) in skipped.carried.redemptions() {
+                        let unit = wanted_unit(sql, id, &unit, wants(REDEEMED)).await?;
+                        teller.add(REDEEMED, || redeemed(unit, &redemption));
                     }
                     teller.step(&fields);
                 }
@@ -119,26 +113,17 @@ fn redeemed(mut unit: Value, redemption: &Redemption) -> Value {
 
 /// A unit as it was given out. Its later events lack the code, the time and the texts of its request, which SQL has, and
 /// which never change: each delivery says the same. Where a restore has taken the unit back, only the event's own is left.
-async fn wanted_unit(
-    sql: &AtHome,
-    id: &Id,
-    request: &str,
-    user: &PersonId,
-    sequence: u64,
-    is_wanted: bool,
-) -> Result<Value, TellError> {
-    let mut unit = json!({"request_id": request, "user_id": user, "sequence": sequence});
+async fn wanted_unit(sql: &AtHome, id: &Id, unit: &Unit, is_wanted: bool) -> Result<Value, TellError> {
     if is_wanted {
-        let id = id.clone();
-        let request = request.to_owned();
-        if let Some(issue) = sql.ask(|sql| issue_of(sql, id, sequence, request)).await? {
-            unit = issue;
+        let (id, unit) = (id.clone(), unit.clone());
+        if let Some(issue) = sql.ask(|sql| issue_of(sql, id, unit)).await? {
+            return Ok(issue);
         }
     }
-    Ok(unit)
+    Ok(json!({"request_id": unit.request, "user_id": unit.user, "sequence": unit.sequence}))
 }
 
-async fn issue_of(sql: Sql, id: Id, sequence: u64, request: String) -> Result<Option<Value>, TellError> {
+async fn issue_of(sql: Sql, id: Id, unit: Unit) -> Result<Option<Value>, TellError> {
     let text = concat!(
         "SELECT request_id, user_id, sequence, code, issued_at_ms, ",
         metadata!(),
@@ -146,8 +131,8 @@ async fn issue_of(sql: Sql, id: Id, sequence: u64, request: String) -> Result<Op
     );
     let select = sqlx::query(text)
         .bind(id.as_str())
-        .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
-        .bind(request);
+        .bind(int(unit.sequence))
+        .bind(unit.request);
     let row = sql.reading(select.fetch_optional(sql.reader())).await?;
     Ok(row.as_ref().map(issue).transpose()?)
 }
@@ -162,9 +147,7 @@ async fn issues_of(sql: Sql, id: Id, n: u64) -> Result<Vec<Value>, TellError> {
           AND sequence <= (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2) \
           AND n = $2 ORDER BY sequence"
     );
-    let select = sqlx::query(text)
-        .bind(id.as_str())
-        .bind(i64::try_from(n).unwrap_or(i64::MAX));
+    let select = sqlx::query(text).bind(id.as_str()).bind(int(n));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
     let issues: Result<_, sqlx::Error> = rows.iter().map(issue).collect();
     Ok(issues?)

@@ -18,19 +18,18 @@ use crate::definition::Definition;
 use crate::record::{Issue, Record, State};
 use crate::scripts::{self, Part, RestoredState};
 use jackpot_api::coupon::Status;
-use jackpot_kernel::ledger::events::Unreadable;
 use jackpot_kernel::ledger::projector::load::{self, LoadError, damaged};
 use jackpot_kernel::ledger::restore::writer::{self, Writer};
-use jackpot_kernel::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended, signed};
+use jackpot_kernel::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended};
+use jackpot_kernel::ledger::stored::{self, PageSize};
 use jackpot_kernel::operator::Operator;
+use jackpot_kernel::sql::int;
 use jackpot_kernel::store::keys::CouponKeys;
 use jackpot_kernel::subject;
 use jackpot_kernel::subject::kinds::COUPON;
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
-/// Events read at a time: each has at most a thousand lines.
-const EVENTS: i64 = 64;
 
 /// Rebuilds one coupon. The caller holds the lease of its stream.
 pub(super) async fn restore(
@@ -90,7 +89,7 @@ async fn write_issues(
             " FROM coupon_issues WHERE coupon_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4"
         );
         let page = query(text).bind(coupon.as_str()).bind(after);
-        let page = page.bind(signed(books.sequence)).bind(PAGE);
+        let page = page.bind(int(books.sequence)).bind(PAGE);
         let rows = restorer.sql.reading(page.fetch_all(restorer.sql.reader())).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = last.try_get("sequence")?;
@@ -159,7 +158,7 @@ async fn windows(restorer: &Restorer, coupon: &Id) -> Result<Windows, RestoreErr
     let mut windows = Windows::default();
     for row in restorer.sql.reading(rows).await? {
         let definition = definition(coupon, row.try_get("json")?)?;
-        windows.0.push((row.try_get("n")?, definition.window_ms().map(signed)));
+        windows.0.push((row.try_get("n")?, definition.window_ms().map(int)));
     }
     Ok(windows)
 }
@@ -173,21 +172,11 @@ async fn write_others(
 ) -> Result<(), RestoreError> {
     let (mut waiting, mut after) = (Waiting::default(), 0);
     loop {
-        let text =
-            "SELECT n, body FROM events WHERE kind = 'coupon' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
-        let page = query(text).bind(coupon.as_str()).bind(after).bind(signed(books.n));
-        let rows = restorer
-            .sql
-            .reading(page.bind(EVENTS).fetch_all(restorer.sql.reader()))
-            .await?;
-        let Some(last) = rows.last() else { break };
-        after = last.try_get("n")?;
-        for row in &rows {
-            let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| Unreadable {
-                n: format!("up to {after}"),
-                field: "body",
-            })?;
-            for (request, record) in waiting.apply(&Event::parse(&fields)?)? {
+        let events = stored::page(&restorer.sql, COUPON, coupon, after, books.n, PageSize::REPLAY).await?;
+        let Some(last) = events.last() else { break };
+        after = last.n;
+        for row in &events {
+            for (request, record) in waiting.apply(&Event::parse(&row.fields()?)?)? {
                 writer.add(Part::Requests, request, record.to_string()).await?;
             }
         }

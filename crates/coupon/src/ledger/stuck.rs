@@ -24,13 +24,13 @@ use jackpot_api::coupon::Status;
 use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::ledger::projector::load::damaged;
 use jackpot_kernel::ledger::projector::rows::Raw;
+use jackpot_kernel::ledger::stored::{self, PageSize};
 use jackpot_kernel::ledger::stuck::held::{hash, scan};
 use jackpot_kernel::ledger::stuck::{Found, Plan, Skips, StuckError, sequence, time};
 use jackpot_kernel::store::Store;
 use jackpot_kernel::store::keys::CouponKeys;
+use jackpot_kernel::subject::kinds::COUPON;
 
-/// Events read at a time: each has at most a thousand lines.
-const EVENTS: i64 = 64;
 /// Longest shown id, in characters.
 const MAX_SHOWN: usize = 200;
 /// Most issues that are listed one by one.
@@ -116,17 +116,15 @@ impl InLedger {
         for row in sql.reading(used.fetch_all(sql.reader())).await? {
             known.redeemed.insert(row.try_get::<i64, _>("sequence")?.unsigned_abs());
         }
-        let mut after = 0_i64;
+        let mut after = 0;
         loop {
-            let text = "SELECT n, body FROM events WHERE kind = 'coupon' AND id = $1 AND n > $2 ORDER BY n LIMIT $3";
-            let page = query(text).bind(id.as_str()).bind(after).bind(EVENTS);
-            let rows = sql.reading(page.fetch_all(sql.reader())).await?;
-            let Some(last) = rows.last() else { break };
-            after = last.try_get("n")?;
-            for row in &rows {
-                let unreadable = || damaged::<Coupons>(id, &format!("an event up to {after} can't be read"));
-                let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| unreadable())?;
-                known.add(&Event::parse(&fields).map_err(|_| unreadable())?)?;
+            let events = stored::page(sql, COUPON, id, after, u64::MAX, PageSize::REPLAY).await?;
+            let Some(last) = events.last() else { break };
+            after = last.n;
+            for row in &events {
+                let unreadable = |_| damaged::<Coupons>(id, &format!("an event up to {after} can't be read"));
+                let event = row.fields().and_then(|fields| Event::parse(&fields));
+                known.add(&event.map_err(unreadable)?)?;
             }
         }
         for raw in &found.before {
@@ -241,16 +239,14 @@ impl Evidence {
                 self.leaves(&request, None);
                 self.queued.insert(request);
             }
-            Kind::Void {
-                request, last_of_user, ..
-            } => {
+            Kind::Void { unit, last_of_user } => {
                 self.moved.users -= i128::from(last_of_user.0);
                 self.moved.voided += 1;
-                self.voided.insert(request);
+                self.voided.insert(unit.request);
             }
-            Kind::Redeem { request, .. } => {
+            Kind::Redeem { unit, .. } => {
                 self.moved.redeemed += 1;
-                self.redeemed.insert(request);
+                self.redeemed.insert(unit.request);
             }
             Kind::Status(change) => _ = self.status.get_or_insert(change.before),
             Kind::Retire { .. } => self.retired = true,

@@ -15,27 +15,25 @@ pub use jackpot_kernel::subject::{ScriptError, Wanted};
 use crate::ledger::event::{Kind, Line};
 use crate::record::{Record, UserIssue};
 
+mod act;
 mod answers;
 mod issue;
 mod operate;
 mod read;
 mod redeem;
-mod redrive;
 mod restore;
 mod retire;
 mod serve;
-mod void;
 
+pub use act::{Acted, redrive, void};
 pub use answers::Answer;
 pub use issue::{Ask, AskReply, Asked, MAX_REQUESTS, Mode, Refusal, issue, issue_here, issue_owed};
 pub use operate::{Define, DefineRefusal, Defined, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{DeadLetter, DeadPage, Looked, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
 pub use redeem::{FromLedger, Redeem, Redeemed, redeem};
-pub use redrive::{Redriven, redrive};
 pub use restore::{Part, RestoredState, restore_end};
 pub use retire::{Retired, retire};
 pub use serve::{MAX_TAKEN, Serve, Served, Taken, serve};
-pub use void::{Voided, void};
 
 /// The files of its scripts. Each says which others it needs.
 pub static LUA: Folder = Folder {

@@ -17,7 +17,7 @@ use jackpot_core::jackpot::split::TierAmount;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::event::{ClaimResult, Enter, Event, Kind, Reverse};
+use super::event::{Enter, Event, Kind, Reverse};
 
 /// A quarter of an hour, seconds. The clock of every time zone has differed from UTC by a multiple of it since 1972.
 pub const QUARTER_S: i64 = 900;
@@ -104,7 +104,8 @@ pub struct Paid {
 }
 
 impl Totals {
-    /// Adds what an event moved and took. Its payouts are added by [`pay`](Self::pay): their sources may be in earlier events.
+    /// Adds what an event moved and took. Its payouts are added by [`pay`](Self::pay): their receipts
+    /// have the sources, which may be in earlier events.
     pub fn follow(&mut self, event: &Event) {
         for change in &event.changes {
             self.change(&change.tier, &change.meter, i128::from(change.delta));
@@ -241,36 +242,6 @@ impl Totals {
             self.sources.entry(source.clone()).or_default().add(of, times);
         }
     }
-}
-
-/// The sequences of entries whose payout an event has, without their source: it is in an earlier event.
-#[must_use]
-pub fn paid_later(event: &Event) -> Vec<u64> {
-    match &event.kind {
-        Kind::Claim { claim, .. } if matches!(claim.result, ClaimResult::Paid { .. }) => vec![claim.sequence],
-        Kind::Skipped(skipped) => skipped.carried.paid.iter().map(|paid| paid.sequence).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The payouts of the entries of a call, which name their source.
-#[must_use]
-pub fn paid_in_call(event: &Event) -> Vec<Paid> {
-    let Kind::Enter(enter) = &event.kind else {
-        return Vec::new();
-    };
-    let paid = enter.claims.iter().filter_map(|claim| {
-        let ClaimResult::Paid { tier, amount, .. } = &claim.result else {
-            return None;
-        };
-        let (_, entry) = enter.call.entry(claim.sequence)?;
-        Some(Paid {
-            tier: tier.clone(),
-            amount: i64::try_from(*amount).unwrap_or(i64::MAX),
-            source: entry.sent.source.clone(),
-        })
-    });
-    paid.collect()
 }
 
 /// Consecutive events within one quarter of an hour.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sqlx::AssertSqlSafe;
 
 use jackpot_kernel::sql::entry_days::{COLUMNS, day_of, days, ensure, table};
-use jackpot_kernel::sql::{Sql, Tx, Value, insert_rows};
+use jackpot_kernel::sql::{Cell, Sql, Tx, cells, insert as insert_into};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -49,16 +49,14 @@ pub struct RowKey<'a> {
 
 /// Adds rows, each to the table of its day, which it creates if needed. A row that is there already is an error.
 pub async fn insert(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::Error> {
-    let mut by_day: BTreeMap<i64, Vec<Value<'_>>> = BTreeMap::new();
+    let mut by_day: BTreeMap<i64, Vec<&IndexRow<'_>>> = BTreeMap::new();
     for row in rows {
-        let values = by_day.entry(row.key.at_ms.max(0) / DAY_MS).or_default();
-        values.reserve(COLUMNS.len());
-        values.extend(row.values());
+        by_day.entry(row.key.at_ms.max(0) / DAY_MS).or_default().push(row);
     }
-    for (number, values) in by_day {
+    for (number, rows) in by_day {
         let day = day_of(number * DAY_MS);
         ensure(tx, &day).await?;
-        insert_rows(tx, &table(&day), &COLUMNS.map(|(name, _)| name), &values).await?;
+        insert_into(tx, &table(&day), rows.into_iter().map(IndexRow::cells)).await?;
     }
     Ok(())
 }
@@ -67,42 +65,37 @@ pub async fn insert(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::
 pub async fn insert_sources(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::Error> {
     let mut of_sources = rows.iter().filter(|row| row.source.is_some()).collect::<Vec<_>>();
     of_sources.sort_unstable_by_key(|row| (row.key.jackpot_id, row.source, row.key.at_ms, row.key.sequence));
-    let values = of_sources
-        .into_iter()
-        .filter_map(IndexRow::of_source)
-        .flatten()
-        .collect::<Vec<_>>();
-    let columns = ["jackpot_id", "source_id", "at_ms", "sequence", "player_id"];
-    insert_rows(tx, "source_entries", &columns, &values).await
+    let rows = of_sources.into_iter().filter_map(IndexRow::of_source);
+    insert_into(tx, "source_entries", rows).await
 }
 
 impl<'a> IndexRow<'a> {
     /// Its row among the entries of its source, if it names one.
-    fn of_source(&self) -> Option<[Value<'a>; 5]> {
-        Some([
-            Value::Text(self.key.jackpot_id),
-            Value::Text(self.source?),
-            Value::Int(self.key.at_ms),
-            Value::Int(self.key.sequence),
-            Value::Text(self.key.player_id),
-        ])
+    fn of_source(&self) -> Option<[Cell<'a>; 5]> {
+        Some(cells! {
+            jackpot_id: self.key.jackpot_id,
+            source_id: self.source?,
+            at_ms: self.key.at_ms,
+            sequence: self.key.sequence,
+            player_id: self.key.player_id,
+        })
     }
 
-    fn values(&self) -> [Value<'a>; COLUMNS.len()] {
-        [
-            Value::Text(self.key.player_id),
-            Value::Int(self.key.at_ms),
-            Value::Text(self.key.jackpot_id),
-            Value::Int(self.key.sequence),
-            Value::Text(self.entry_id),
-            Value::Int(self.stake),
-            Value::Text(self.client_seed),
-            Value::Int(self.n),
-            Value::Int(self.epoch),
-            Value::Int(self.version),
-            Value::Int(self.rank),
-            Value::Int(i64::from(self.settled)),
-        ]
+    fn cells(&self) -> [Cell<'a>; COLUMNS.len()] {
+        cells! {
+            player_id: self.key.player_id,
+            at_ms: self.key.at_ms,
+            jackpot_id: self.key.jackpot_id,
+            sequence: self.key.sequence,
+            entry_id: self.entry_id,
+            stake: self.stake,
+            client_seed: self.client_seed,
+            n: self.n,
+            epoch: self.epoch,
+            version: self.version,
+            rank: self.rank,
+            settled: i32::from(self.settled),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! before it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (from a
 //! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`steps`] (of a meter's history), [`daily`] (figures of reports). With the database:
 //! [`projector`] (rows), [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`],
-//! [`event_page`], [`queries`], [`api`].
+//! [`queries`], [`api`].
 
 pub mod api;
 pub mod audit;
@@ -14,7 +14,6 @@ pub mod compared;
 pub mod daily;
 pub mod entry_index;
 pub mod event;
-pub mod event_page;
 pub mod facts;
 pub mod fold;
 mod forgotten;

@@ -28,10 +28,11 @@ use super::queries::payouts;
 use crate::ledger::event::Enter;
 use crate::ledger::queries::Queries;
 use jackpot_api::jackpot::Status;
-use jackpot_kernel::ledger::outgoing::{Fields, Stored, TellError, Teller, Tells, Told, Wants, history_before};
+use jackpot_kernel::ledger::outgoing::{Fields, TellError, Teller, Tells, Told, Wants, history_before};
 use jackpot_kernel::ledger::projector::lease::numbered;
 use jackpot_kernel::ledger::queries::LedgerError;
-use jackpot_kernel::sql::{AtHome, Sql};
+use jackpot_kernel::ledger::stored::Stored;
+use jackpot_kernel::sql::{AtHome, Sql, int};
 use jackpot_kernel::subject::kinds::JACKPOT;
 
 const TAKEN: &str = "entry.taken";
@@ -452,9 +453,9 @@ async fn definitions(sql: &Sql, id: &Id, versions: &BTreeSet<u64>) -> Result<Vec
         numbered(2, versions.len())
     );
     let select = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str());
-    let select = versions.iter().fold(select, |select, version| {
-        select.bind(i64::try_from(*version).unwrap_or(i64::MAX))
-    });
+    let select = versions
+        .iter()
+        .fold(select, |select, version| select.bind(int(*version)));
     sql.reading(select.fetch_all(sql.reader())).await
 }
 

@@ -7,7 +7,7 @@
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 
-use super::event::{Event, MeterChange};
+use super::event::MeterChange;
 use super::sources::Moved;
 
 /// Millionths of a minor unit.
@@ -100,12 +100,12 @@ pub struct Posting {
     pub micro: i64,
 }
 
-/// What an event moved, as one text; empty for nothing. If the event has passed [`super::books::Books::apply`], the postings
-/// of each tier sum to zero: `amount * 1,000,000 + micro`.
+/// What the changes of an event moved, as one text; empty for nothing. If it has passed [`super::books::Books::apply`], the
+/// postings of each tier sum to zero: `amount * 1,000,000 + micro`.
 #[must_use]
-pub fn moved(event: &Event) -> String {
+pub fn moved(changes: &[MeterChange]) -> String {
     let mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])> = Vec::new();
-    for MeterChange { tier, meter, delta } in &event.changes {
+    for MeterChange { tier, meter, delta } in changes {
         let Some((account, outside, millionths)) = Account::of_meter(meter) else {
             continue;
         };
@@ -191,31 +191,19 @@ pub fn parse(text: &str) -> Option<Vec<Posting>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::event::Kind;
 
-    fn event(changes: &[(&str, &str, i64)]) -> Event {
+    fn posted(changes: &[(&str, &str, i64)]) -> String {
         let changes = changes.iter().map(|(tier, meter, delta)| MeterChange {
             tier: Id::parse(tier).expect("an id"),
             meter: (*meter).into(),
             delta: *delta,
         });
-        Event {
-            n: 1,
-            at_ms: 0,
-            history: String::new(),
-            changes: changes.collect(),
-            cycles: Vec::new(),
-            applied: None,
-            kind: Kind::Finish {
-                entry_id: "e".to_owned(),
-                sequence: 1,
-            },
-        }
+        moved(&changes.collect::<Vec<_>>())
     }
 
     #[test]
     fn an_entry_that_wins_all_posts_what_came_and_what_went() {
-        let text = moved(&event(&[
+        let text = posted(&[
             ("grand", "pool", -90),
             ("grand", "reserve", -10),
             ("grand", "pool_micro", 700_000),
@@ -224,7 +212,7 @@ mod tests {
             ("grand", "contributed_micro", 200_000),
             ("grand", "paid", 100),
             ("grand", "wins", 1),
-        ]));
+        ]);
         let rows = parse(&text).expect("postings");
         let shown = |p: &Posting| format!("{} {} {}", p.account.as_str(), p.amount, p.micro);
         assert_eq!(
@@ -244,25 +232,25 @@ mod tests {
 
     #[test]
     fn a_void_takes_back_what_was_paid_and_nobody_funds_it() {
-        let text = moved(&event(&[
+        let text = posted(&[
             ("grand", "overflow", 40),
             ("grand", "funded", 40),
             ("grand", "voided", 40),
-        ]));
+        ]);
         assert_eq!(text, "grand o40,b-40");
         assert_eq!(parse(&text).expect("postings")[1].account, Account::Voids);
     }
 
     #[test]
     fn tiers_are_kept_apart_and_what_cancels_is_left_out() {
-        let text = moved(&event(&[
+        let text = posted(&[
             ("major", "pool_micro", 5),
             ("major", "reserve_micro", -5),
             ("mini", "pool", 3),
             ("mini", "funded", 3),
-        ]));
+        ]);
         assert_eq!(text, "mini f-3,p3");
-        assert_eq!(moved(&event(&[("mini", "wins", 1)])), "");
+        assert_eq!(posted(&[("mini", "wins", 1)]), "");
     }
 
     #[test]
@@ -280,7 +268,7 @@ mod tests {
         let changes = ["mini", "grand"]
             .iter()
             .flat_map(|tier| meters.iter().map(|meter| (*tier, *meter, 7)));
-        let text = moved(&event(&changes.collect::<Vec<_>>()));
+        let text = posted(&changes.collect::<Vec<_>>());
         assert_eq!(
             text,
             "grand c-7,f-7,p7,r7,o7,m0:7,w7,s-7;mini c-7,f-7,p7,r7,o7,m0:7,w7,s-7"
@@ -331,11 +319,7 @@ mod tests {
             ("skipped", "s-1"),
             ("skipped_micro", "s0:-1"),
         ] {
-            assert_eq!(
-                moved(&event(&[("grand", meter, 1)])),
-                format!("grand {text}"),
-                "{meter}"
-            );
+            assert_eq!(posted(&[("grand", meter, 1)]), format!("grand {text}"), "{meter}");
         }
     }
 

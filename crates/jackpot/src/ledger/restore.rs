@@ -15,7 +15,6 @@ use sqlx::{Row, query};
 use crate::kept;
 use crate::ledger::books::Books;
 use crate::ledger::event::Event;
-use crate::ledger::event_page;
 use crate::ledger::projector::Jackpots;
 use crate::ledger::records::Records;
 use crate::ledger::takes::Takes;
@@ -25,7 +24,8 @@ use jackpot_api::jackpot::Status;
 use jackpot_kernel::ledger::events::Unreadable;
 use jackpot_kernel::ledger::projector::load::{self, LoadError};
 use jackpot_kernel::ledger::restore::writer::{self, Writer};
-use jackpot_kernel::ledger::restore::{Begun, Replace, RestoreError, Restored, Restorer, ended, signed, unsigned};
+use jackpot_kernel::ledger::restore::{Begun, Replace, RestoreError, Restored, Restorer, ended, unsigned};
+use jackpot_kernel::ledger::stored::{self, PageSize};
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::random;
 use jackpot_kernel::store::keys::JackpotKeys;
@@ -201,24 +201,9 @@ async fn write_records(
 }
 
 async fn events(restorer: &Restorer, jackpot: &Id, after: u64, last: u64) -> Result<Vec<Event>, RestoreError> {
-    let Some(end) = event_page::end(&restorer.sql, jackpot, signed(after), signed(last)).await? else {
-        return Ok(Vec::new());
-    };
-    let rows = query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
-        .bind(jackpot.as_str())
-        .bind(signed(after))
-        .bind(end)
-        .fetch_all(restorer.sql.reader());
-    let rows = restorer.sql.reading(rows).await?;
-    let mut events = Vec::with_capacity(rows.len());
-    for row in rows {
-        let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| Unreadable {
-            n: format!("after {after}"),
-            field: "body",
-        })?;
-        events.push(Event::parse(&fields)?);
-    }
-    Ok(events)
+    let page = stored::page(&restorer.sql, JACKPOT, jackpot, after, last, PageSize::REPLAY).await?;
+    let events = page.iter().map(|row| Event::parse(&row.fields()?));
+    Ok(events.collect::<Result<_, Unreadable>>()?)
 }
 
 async fn state(

@@ -11,6 +11,7 @@
 //! | [`emergency`] | stops everything, and makes every subject obey |
 //! | [`restore`], [`forgotten`] | rebuilds a lost Redis; what is given up when it replaces a Redis that was ahead |
 //! | [`stuck`], [`skipped`] | an event that can't be applied: finds, shows and skips it without losing what it did |
+//! | [`stored`] | events as SQL has them, a page at a time |
 //! | [`outgoing`], [`news`] | what events tell other systems, and which streams were just committed |
 //! | [`queries`], [`api`] | what operators and auditors ask |
 //! | [`pair`] | which Redis belongs to the ledger |
@@ -33,6 +34,7 @@ pub mod reconcile;
 pub mod restore;
 pub mod skipped;
 pub mod start;
+pub mod stored;
 pub mod stuck;
 
 use std::path::Path;

@@ -12,23 +12,14 @@ use thiserror::Error;
 
 use super::events::Unreadable;
 use super::kind::Folds;
-use crate::sql::AtHome;
+use super::stored::Stored;
+use crate::sql::{AtHome, int};
 use crate::subject::kinds::KindName;
 
 /// Of an event for which no other type fits.
 pub const STEP: &str = "stream.step";
 /// A subject was suspended: it takes nothing until Redis and the ledger were compared.
 pub const SUSPENDED: &str = "alarm.suspended";
-
-/// An event as the table `events` has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    pub n: u64,
-    /// When it happened, ms.
-    pub at_ms: i64,
-    /// Canonical JSON.
-    pub body: String,
-}
 
 /// An outgoing event, without its envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -207,10 +198,15 @@ pub async fn history_before(sql: &AtHome, kind: KindName, id: &Id, n: u64) -> Re
     let before = sqlx::query_scalar("SELECT body FROM events WHERE kind = $1 AND id = $2 AND n = $3")
         .bind(kind.as_str())
         .bind(id.to_string())
-        .bind(i64::try_from(n).unwrap_or(i64::MAX) - 1);
+        .bind(int(n) - 1);
     let read = sql.ask(|sql| async move { sql.reading(before.fetch_optional(sql.reader())).await });
     let body: Option<String> = read.await?;
     let body = body.ok_or_else(|| damaged(kind, id, format!("the event before {n} is missing")))?;
-    let row = Stored { n, at_ms: 0, body };
+    let row = Stored {
+        n,
+        at_ms: 0,
+        hash: String::new(),
+        body,
+    };
     Ok(Fields::of(kind, id, &row)?.text("history").to_owned())
 }

@@ -1,5 +1,6 @@
 //! Inserts and changes many rows with few statements.
 
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::text::storable;
 use sqlx::any::AnyArguments;
 use sqlx::{Arguments, AssertSqlSafe};
@@ -22,12 +23,103 @@ pub enum Value<'a> {
     NoInt,
 }
 
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a Id> for Value<'a> {
+    fn from(id: &'a Id) -> Self {
+        Self::Text(id.as_str())
+    }
+}
+
+impl<'a> From<&'a PersonId> for Value<'a> {
+    fn from(id: &'a PersonId) -> Self {
+        Self::Text(id.as_str())
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<i32> for Value<'_> {
+    fn from(number: i32) -> Self {
+        Self::Int(number.into())
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Self::Int(number.into())
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(number: u64) -> Self {
+        Self::Int(int(number))
+    }
+}
+
+impl<N: Into<Self>> From<Option<N>> for Value<'_> {
+    fn from(number: Option<N>) -> Self {
+        number.map_or(Self::NoInt, Into::into)
+    }
+}
+
+/// A number for a BIGINT column: numbers of events, sequences and amounts are all below 2^53.
+#[must_use]
+pub fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A value with the name of its column.
+pub type Cell<'a> = (&'static str, Value<'a>);
+
+/// The cells of a row: `cells! { n: event.n, at_ms: 5, hash: &hash }`. All rows of a statement have the same columns.
+#[macro_export]
+macro_rules! cells {
+    ($($column:ident: $value:expr),+ $(,)?) => {
+        [$((stringify!($column), $crate::sql::Value::from($value))),+]
+    };
+}
+
 /// Rows per statement. Fixed sizes, so that a table has few statement texts and all stay prepared. Measured with rows
 /// of 8 columns: one row per statement is 4 to 10 times slower than 32, and more than 128 gain nothing on PostgreSQL.
 /// On SQLite each statement costs two switches between threads. SQLite allows up to 32,766 values.
 const CHUNKS: [usize; 5] = [512, 128, 16, 4, 1];
 
-/// Inserts rows into `table`. `values` holds the rows one after the other, each in the order of `columns`. A row whose
+/// Inserts rows into one table. A row whose key exists already is an error.
+pub async fn insert<'a, const N: usize>(
+    tx: &mut Tx<'_>,
+    table: &str,
+    rows: impl Iterator<Item = [Cell<'a>; N]>,
+) -> Result<(), sqlx::Error> {
+    let (columns, values) = apart(rows);
+    insert_rows(tx, table, &columns, &values).await
+}
+
+/// The columns of these rows, and their values one row after the other.
+fn apart<'a, const N: usize>(rows: impl Iterator<Item = [Cell<'a>; N]>) -> ([&'static str; N], Vec<Value<'a>>) {
+    let (mut columns, mut values) = ([""; N], Vec::with_capacity(rows.size_hint().0 * N));
+    for row in rows {
+        columns = row.map(|(column, _)| column);
+        values.extend(row.map(|(_, value)| value));
+    }
+    (columns, values)
+}
+
+/// Inserts rows whose columns are known only at run time. `values` holds the rows one after the other, each in the order of `columns`. A row whose
 /// key exists already is an error.
 ///
 /// # Panics
@@ -47,34 +139,34 @@ pub async fn insert_rows(
 ///
 /// # Panics
 /// The same as for [`insert_rows`], also of `on_conflict`.
-pub async fn upsert_rows(
+pub async fn upsert<'a, const N: usize>(
     tx: &mut Tx<'_>,
     table: &str,
     on_conflict: &str,
-    columns: &[&str],
-    values: &[Value<'_>],
+    rows: impl Iterator<Item = [Cell<'a>; N]>,
 ) -> Result<(), sqlx::Error> {
+    let (columns, values) = apart(rows);
     let before = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
     let after = format!(" ON CONFLICT {on_conflict}");
-    with_rows(tx, &before, &after, columns.len(), values).await.map(drop)
+    with_rows(tx, &before, &after, N, &values).await.map(drop)
 }
 
-/// Changes rows of `table` by an `UPDATE` that reads `given`, a table with these columns: `set` and `which` are its parts.
+/// Changes rows of `table` by an `UPDATE` that reads `given`, a table of these rows: `set` and `which` are its parts.
 /// Returns the number of changed rows.
 ///
 /// # Panics
 /// The same as for [`insert_rows`], also of `set` and `which`.
-pub async fn update_rows(
+pub async fn update<'a, const N: usize>(
     tx: &mut Tx<'_>,
     table: &str,
     set: &str,
     which: &str,
-    columns: &[&str],
-    values: &[Value<'_>],
+    rows: impl Iterator<Item = [Cell<'a>; N]>,
 ) -> Result<u64, sqlx::Error> {
+    let (columns, values) = apart(rows);
     let before = format!("WITH given ({}) AS (VALUES ", columns.join(", "));
     let after = format!(") UPDATE {table} SET {set} FROM given WHERE {which}");
-    with_rows(tx, &before, &after, columns.len(), values).await
+    with_rows(tx, &before, &after, N, &values).await
 }
 
 /// Runs statements of some rows each: a text before the rows, and one after them.

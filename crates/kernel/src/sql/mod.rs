@@ -33,12 +33,13 @@ use crate::settings;
 use address::{Address, Mode};
 use file::FileLock;
 
+pub use crate::cells;
 pub use about::About;
 pub use address::Kind;
 pub use at_home::AtHome;
 pub use error::{SqlError, Taken, is_unavailable};
 pub use holders::{Holder, Lease};
-pub use insert::{Value, insert_rows, update_rows, upsert_rows};
+pub use insert::{Cell, Value, insert, insert_rows, int, update, upsert};
 pub use owner::InSql;
 pub use schema::Migrated;
 

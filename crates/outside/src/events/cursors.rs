@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tracing::{debug, warn};
 
 use super::place::{Cursor, Key, Place};
-use jackpot_kernel::sql::{Sql, Value, update_rows};
+use jackpot_kernel::sql::{Sql, cells, update};
 
 /// Between two commits: each takes the disk from the players for a moment. A kill repeats what a target took within it.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -104,32 +104,19 @@ impl Cursors {
 
 /// Writes cursors whose tokens are in force. Returns the others.
 async fn write(sql: &Sql, all: &[(Arc<Place>, Cursor)]) -> Result<Vec<Key>, sqlx::Error> {
-    let number = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
-    let rows = all.iter().flat_map(|(place, cursor)| {
-        [
-            Value::Text(place.key.subscription.as_str()),
-            Value::Text(place.key.kind.as_str()),
-            Value::Text(place.key.id.as_str()),
-            Value::Int(place.token),
-            Value::Int(number(cursor.n)),
-            Value::Int(number(cursor.i)),
-            Value::Int(i64::from(cursor.tries)),
-            Value::Int(cursor.wait_ms),
-            Value::Text(&cursor.last_error),
-        ]
+    let rows = all.iter().map(|(place, cursor)| {
+        cells! {
+            subscription_id: &place.key.subscription,
+            kind: place.key.kind.as_str(),
+            id: &place.key.id,
+            token: place.token,
+            n: cursor.n,
+            i: cursor.i,
+            tries: cursor.tries,
+            wait_ms: cursor.wait_ms,
+            last_error: &cursor.last_error,
+        }
     });
-    let rows: Vec<_> = rows.collect();
-    let columns = [
-        "subscription_id",
-        "kind",
-        "id",
-        "token",
-        "n",
-        "i",
-        "tries",
-        "wait_ms",
-        "last_error",
-    ];
     let now = sql.now_ms();
     let set = format!(
         "n = given.n, i = given.i, tries = given.tries, last_error = given.last_error, \
@@ -146,7 +133,7 @@ async fn write(sql: &Sql, all: &[(Arc<Place>, Cursor)]) -> Result<Vec<Key>, sqlx
     let which = is_it("subscription_streams");
     let work = async {
         let mut tx = sql.begin_hasty().await?;
-        let moved = update_rows(&mut tx, "subscription_streams", &set, &which, &columns, &rows).await?;
+        let moved = update(&mut tx, "subscription_streams", &set, &which, rows).await?;
         let mut lost = Vec::new();
         if moved != all.len() as u64 {
             for (place, _) in all {

@@ -27,7 +27,7 @@ use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::ledger::kinds::Kinds;
 use jackpot_kernel::ledger::news::News;
 use jackpot_kernel::settings::Settings;
-use jackpot_kernel::sql::{Lease, Sql, Value, update_rows};
+use jackpot_kernel::sql::{Lease, Sql, cells, update};
 use jackpot_kernel::stopping::Stopping;
 use jackpot_kernel::subject::kinds::KindName;
 use jackpot_kernel::telemetry::Metrics;
@@ -563,15 +563,9 @@ impl Deliverer {
     /// Takes those of them whose tokens are still the same: two instances may try at once.
     async fn take(&self, found: Vec<(Id, StreamRow)>) -> Result<Vec<(Id, StreamRow)>, sqlx::Error> {
         let sql = self.shared.sql();
-        let rows = found.iter().flat_map(|(subscription, row)| {
-            [
-                Value::Text(subscription.as_str()),
-                Value::Text(row.kind.as_str()),
-                Value::Text(row.id.as_str()),
-                Value::Int(row.token),
-            ]
+        let rows = found.iter().map(|(subscription, row)| {
+            cells! { subscription_id: subscription, kind: row.kind.as_str(), id: &row.id, token: row.token }
         });
-        let rows: Vec<_> = rows.collect();
         // The name of an instance is hexadecimal.
         let set = format!(
             "holder = '{}', token = subscription_streams.token + 1",
@@ -579,10 +573,9 @@ impl Deliverer {
         );
         let which = "subscription_streams.subscription_id = given.subscription_id AND subscription_streams.kind = given.kind \
                      AND subscription_streams.id = given.id AND subscription_streams.token = given.token";
-        let columns = ["subscription_id", "kind", "id", "token"];
         let work = async {
             let mut tx = sql.begin().await?;
-            let moved = update_rows(&mut tx, "subscription_streams", &set, which, &columns, &rows).await?;
+            let moved = update(&mut tx, "subscription_streams", &set, which, rows).await?;
             let mut own = BTreeMap::new();
             if moved != found.len() as u64 {
                 let text = "SELECT subscription_id, kind, id, token FROM subscription_streams WHERE holder = $1";

@@ -7,14 +7,16 @@ use tokio::sync::Semaphore;
 
 use super::subscription::Definition;
 use jackpot_kernel::ledger::kinds::Kinds;
-use jackpot_kernel::ledger::outgoing::{Stored, TellError, Told};
+use jackpot_kernel::ledger::outgoing::{TellError, Told};
+use jackpot_kernel::ledger::stored::{self, PageSize};
 use jackpot_kernel::sql::{AtHome, Sql};
 use jackpot_kernel::subject::kinds::KindName;
 
-/// Most events of the ledger in a block.
-const EVENTS: i64 = 128;
-/// Most entries or issues in a block, unless its first event alone has more: one may hold ten thousand.
-const ENTRIES: i64 = 4_000;
+/// What a block holds.
+const BLOCK: PageSize = PageSize {
+    events: 128,
+    entries: 4_000,
+};
 
 /// Events of the ledger, read together.
 /// A place in what a subject tells: number `i` of what its event `n` tells.
@@ -81,8 +83,9 @@ impl Outbox {
     pub async fn read(&self, kind: KindName, id: &Id, from: Position, of: &Definition) -> Result<Block, TellError> {
         // It is never closed.
         let _turn = self.reads.acquire().await;
-        let (of_id, from_n) = (id.clone(), from.n);
-        let rows = self.sql.ask(|sql| rows(sql, kind, of_id, from_n)).await?;
+        let (of_id, after) = (id.clone(), from.n.saturating_sub(1));
+        let page = |sql: Sql| async move { stored::page(&sql, kind, &of_id, after, u64::MAX, BLOCK).await };
+        let rows = self.sql.ask(page).await?;
         let Some(known) = self.kinds.named(kind) else {
             return Ok(Block { told: Vec::new() });
         };
@@ -124,42 +127,6 @@ impl Outbox {
     }
 }
 
-async fn rows(sql: Sql, kind: KindName, id: Id, from_n: u64) -> Result<Vec<Stored>, sqlx::Error> {
-    let from_n = i64::try_from(from_n).unwrap_or(i64::MAX);
-    let text = "SELECT n, last_sequence FROM events WHERE kind = $1 AND id = $2 AND n >= $3 ORDER BY n LIMIT $4";
-    let select = sqlx::query_as(text)
-        .bind(kind.as_str())
-        .bind(id.as_str())
-        .bind(from_n)
-        .bind(EVENTS);
-    let places: Vec<(i64, i64)> = sql.reading(select.fetch_all(sql.reader())).await?;
-    let Some(end) = end_of(&places) else {
-        return Ok(Vec::new());
-    };
-    let text = "SELECT n, at_ms, body FROM events WHERE kind = $1 AND id = $2 AND n >= $3 AND n <= $4 ORDER BY n";
-    let select = sqlx::query_as(text)
-        .bind(kind.as_str())
-        .bind(id.as_str())
-        .bind(from_n)
-        .bind(end);
-    let rows: Vec<(i64, i64, String)> = sql.reading(select.fetch_all(sql.reader())).await?;
-    let row = |(n, at_ms, body): (i64, i64, String)| Stored {
-        n: n.unsigned_abs(),
-        at_ms,
-        body,
-    };
-    Ok(rows.into_iter().map(row).collect())
-}
-
-/// The end of a block. `places` are the numbers and last sequences of events.
-fn end_of(places: &[(i64, i64)]) -> Option<i64> {
-    let (_, first) = places.first()?;
-    let fit = places
-        .iter()
-        .take_while(|(_, last)| last.saturating_sub(*first) <= ENTRIES);
-    fit.last().map(|(n, _)| *n)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,14 +149,5 @@ mod tests {
             [1, 3].map(|i| after(&told, i)),
             [Position { n: 7, i: 2 }, Position { n: 8, i: 0 }]
         );
-    }
-
-    #[test]
-    fn a_block_ends_before_it_holds_too_many_entries() {
-        assert_eq!(end_of(&[]), None);
-        assert_eq!(end_of(&[(7, 10_000)]), Some(7));
-        assert_eq!(end_of(&[(7, 10_000), (8, 14_000), (9, 14_001)]), Some(8));
-        // An operator's event after a restore of fewer entries has a lower sequence.
-        assert_eq!(end_of(&[(7, 10_000), (8, 9_000), (9, 20_000)]), Some(8));
     }
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 use super::event::{Event, Kind};
 use super::projector::Rooms;
 use jackpot_api::room::Status;
-use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
+use jackpot_kernel::ledger::outgoing::{Fields, SUSPENDED, TellError, Teller, Tells, Told, Wants};
+use jackpot_kernel::ledger::stored::Stored;
 use jackpot_kernel::sql::AtHome;
 use jackpot_kernel::subject::kinds::ROOM;
 

@@ -1,12 +1,10 @@
 //! Makes the rows of a coupon's events. Pure.
 
-use jackpot_core::ids::PersonId;
-
 use super::Coupons;
 use crate::code::Code;
 use crate::ledger::audit;
 use crate::ledger::carried::CarriedCoupon;
-use crate::ledger::event::{Event, Kind, Line, What};
+use crate::ledger::event::{Event, Kind, Line, Unit, What};
 use crate::ledger::report::{Side, compare};
 use crate::metadata::Asker;
 use crate::record::{Record, Redemption};
@@ -34,11 +32,7 @@ pub struct IssueRow {
 /// A unit that was taken back.
 #[derive(Debug)]
 pub struct VoidRow {
-    /// Number of the issue.
-    pub sequence: u64,
-    /// Id of the request.
-    pub request: String,
-    pub user: PersonId,
+    pub unit: Unit,
     /// When it was voided, ms.
     pub at_ms: i64,
     /// Event that voided it.
@@ -48,11 +42,7 @@ pub struct VoidRow {
 /// A unit that its user has used.
 #[derive(Debug)]
 pub struct RedemptionRow {
-    /// Number of the issue.
-    pub sequence: u64,
-    /// Id of the request.
-    pub request: String,
-    pub user: PersonId,
+    pub unit: Unit,
     pub redemption: Redemption,
     /// Event that redeemed it.
     pub n: u64,
@@ -89,28 +79,13 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
             let issued = lines.into_iter().filter_map(|line| issue(n, at_ms, line));
             batch.rows.issues.extend(issued);
         }
-        Kind::Void {
-            request,
-            user,
-            sequence,
-            ..
-        } => batch.rows.voids.push(VoidRow {
-            sequence,
-            request,
-            user,
-            at_ms,
-            n,
-        }),
+        Kind::Void { unit, .. } => batch.rows.voids.push(VoidRow { unit, at_ms, n }),
         Kind::Redeem {
-            request,
-            user,
-            sequence,
+            unit,
             redemption,
             reference,
         } => batch.rows.redemptions.push(RedemptionRow {
-            sequence,
-            request,
-            user,
+            unit,
             redemption: Redemption {
                 redeemed_ms: at_ms,
                 redemption,
@@ -134,14 +109,14 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
 
 /// Adds the rows of a skipped event.
 fn carried(batch: &mut Batch, n: u64, at_ms: i64, carried: CarriedCoupon) {
-    for (request, text) in carried.records {
-        let Ok(Record { user, state }) = Record::parse(&text) else {
+    for (request, text) in &carried.records {
+        let Ok(Record { user, state }) = Record::parse(text) else {
             continue;
         };
         let Some(issue) = state.unit() else { continue };
         batch.rows.issues.push(IssueRow {
             sequence: issue.sequence,
-            request,
+            request: request.clone(),
             user,
             code: issue.code,
             at_ms: issue.at_ms,
@@ -149,28 +124,13 @@ fn carried(batch: &mut Batch, n: u64, at_ms: i64, carried: CarriedCoupon) {
         });
     }
     batch.rows.issues.sort_by_key(|row| row.sequence);
-    let voided = carried.voided.into_iter();
     batch
         .rows
         .voids
-        .extend(voided.map(|(sequence, (request, user))| VoidRow {
-            sequence,
-            request,
-            user,
-            at_ms,
-            n,
-        }));
-    let redeemed = carried.redeemed.into_iter();
-    batch
-        .rows
-        .redemptions
-        .extend(redeemed.map(|(sequence, used)| RedemptionRow {
-            sequence,
-            request: used.request,
-            user: used.user,
-            redemption: used.redemption,
-            n,
-        }));
+        .extend(carried.voids().map(|unit| VoidRow { unit, at_ms, n }));
+    let redeemed = carried.redemptions();
+    let redeemed = redeemed.map(|(unit, redemption)| RedemptionRow { unit, redemption, n });
+    batch.rows.redemptions.extend(redeemed);
     for (version, json) in carried.definitions {
         batch.define(version, n, at_ms, json);
     }

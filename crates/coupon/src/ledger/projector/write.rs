@@ -5,8 +5,8 @@ use sqlx::Any;
 use super::Coupons;
 use super::batch::{RedemptionRow, VoidRow};
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{WriteError, insert, int};
-use jackpot_kernel::sql::{Tx, Value};
+use jackpot_kernel::ledger::projector::write::WriteError;
+use jackpot_kernel::sql::{Tx, cells, insert, int};
 
 /// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
@@ -29,30 +29,19 @@ async fn issues(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx
         .flat_map(|b| b.rows.issues.iter().map(|row| (&b.id, row)));
     let codes: Vec<_> = all.clone().map(|(_, row)| row.code.to_string()).collect();
     let rows = all.zip(&codes).map(|((coupon, row), code)| {
-        [
-            Value::Text(coupon.as_str()),
-            Value::Int(int(row.sequence)),
-            Value::Text(&row.request),
-            Value::Text(row.user.as_str()),
-            Value::Text(code),
-            Value::Int(row.at_ms),
-            Value::Int(int(row.n)),
-            Value::Int(0),
-            Value::Int(0),
-        ]
+        cells! {
+            coupon_id: coupon,
+            sequence: row.sequence,
+            request_id: &row.request,
+            user_id: row.user.as_str(),
+            code: code,
+            issued_at_ms: row.at_ms,
+            n: row.n,
+            voided_at_ms: 0,
+            voided_n: 0,
+        }
     });
-    let columns = [
-        "coupon_id",
-        "sequence",
-        "request_id",
-        "user_id",
-        "code",
-        "issued_at_ms",
-        "n",
-        "voided_at_ms",
-        "voided_n",
-    ];
-    insert(tx, "coupon_issues", &columns, rows).await
+    insert(tx, "coupon_issues", rows).await
 }
 
 async fn metadata(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx::Error> {
@@ -63,8 +52,8 @@ async fn metadata(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sq
     let all: Vec<_> = rows.collect();
     let rows = all
         .iter()
-        .map(|(id, sequence, json)| [Value::Text(id.as_str()), Value::Int(int(*sequence)), Value::Text(json)]);
-    insert(tx, "coupon_metadata", &["coupon_id", "sequence", "json"], rows).await
+        .map(|(id, sequence, json)| cells! { coupon_id: *id, sequence: *sequence, json: json });
+    insert(tx, "coupon_metadata", rows).await
 }
 
 /// A void of no issue, or of an issue that is voided or redeemed already, contradicts the rows that are there.
@@ -77,15 +66,15 @@ async fn void(tx: &mut Tx<'_>, coupon: &str, row: &VoidRow) -> Result<(), WriteE
     .bind(row.at_ms)
     .bind(int(row.n))
     .bind(coupon)
-    .bind(int(row.sequence))
-    .bind(row.request.as_str())
-    .bind(row.user.as_str());
+    .bind(int(row.unit.sequence))
+    .bind(row.unit.request.as_str())
+    .bind(row.unit.user.as_str());
     if update.execute(&mut **tx).await?.rows_affected() == 1 {
         return Ok(());
     }
     Err(WriteError::Contradicts(format!(
         "event {} voids request '{}' of user '{}' as issue {}, and no such issue is out",
-        row.n, row.request, row.user, row.sequence
+        row.n, row.unit.request, row.unit.user, row.unit.sequence
     )))
 }
 
@@ -104,14 +93,14 @@ async fn redeem(tx: &mut Tx<'_>, coupon: &str, row: &RedemptionRow) -> Result<()
     .bind(used.redemption.as_str())
     .bind(used.reference.as_str())
     .bind(coupon)
-    .bind(int(row.sequence))
-    .bind(row.request.as_str())
-    .bind(row.user.as_str());
+    .bind(int(row.unit.sequence))
+    .bind(row.unit.request.as_str())
+    .bind(row.unit.user.as_str());
     if insert.execute(&mut **tx).await?.rows_affected() == 1 {
         return Ok(());
     }
     Err(WriteError::Contradicts(format!(
         "event {} redeems request '{}' of user '{}' as issue {}, and no such issue is out and unused",
-        row.n, row.request, row.user, row.sequence
+        row.n, row.unit.request, row.unit.user, row.unit.sequence
     )))
 }

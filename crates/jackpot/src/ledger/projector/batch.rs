@@ -50,7 +50,7 @@ pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<()
             .actions
             .extend(action.map(|action| (event.n, event.at_ms, action)));
     }
-    batch.moved = moved(&event);
+    batch.moved = moved(&event.changes);
     batch.rows.cycles.follow(event.n, event.at_ms, &event.cycles);
     if let Some(runs) = &mut batch.rows.daily {
         runs.follow(&event);

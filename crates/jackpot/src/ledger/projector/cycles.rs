@@ -9,8 +9,7 @@ use super::Jackpots;
 use super::write::all;
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{insert, int};
-use jackpot_kernel::sql::{Tx, Value, update_rows};
+use jackpot_kernel::sql::{Tx, cells, insert, update};
 
 /// Seeds that one transaction publishes, each 64 characters.
 const PUBLISHED_AT_ONCE: i64 = 1_000;
@@ -58,77 +57,43 @@ impl Rows {
     }
 }
 
-const COLUMNS: [&str; 16] = [
-    "jackpot_id",
-    "tier",
-    "cycle",
-    "nonce",
-    "secret_id",
-    "commitment",
-    "low",
-    "high",
-    "after_s",
-    "deadline_s",
-    "began_ms",
-    "began_n",
-    "ended_ms",
-    "ended_n",
-    "ended_by",
-    "seed",
-];
-
-fn or_none(value: Option<u64>) -> Value<'static> {
-    value.map_or(Value::NoInt, |value| Value::Int(int(value)))
-}
+/// Whether a row of the table is that of a given one.
+const SAME_CYCLE: &str =
+    "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
 
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.cycles.began).map(|(jackpot, (row, n, end))| {
-        [
-            jackpot,
-            Value::Text(row.tier.as_str()),
-            Value::Int(int(row.cycle)),
-            Value::Text(&row.nonce),
-            Value::Text(&row.secret),
-            Value::Text(row.commitment.0.as_deref().unwrap_or_default()),
-            or_none(row.low.0),
-            or_none(row.high.0),
-            or_none(row.after.0),
-            row.deadline.0.map_or(Value::NoInt, Value::Int),
-            Value::Int(row.began),
-            Value::Int(int(*n)),
-            Value::Int(end.map_or(0, |end| end.at_ms)),
-            Value::Int(end.map_or(0, |end| int(end.n))),
-            Value::Text(end.map_or("", |end| end.by.as_str())),
-            Value::Text(""),
-        ]
+        cells! {
+            jackpot_id: jackpot,
+            tier: &row.tier,
+            cycle: row.cycle,
+            nonce: &row.nonce,
+            secret_id: &row.secret,
+            commitment: row.commitment.0.as_deref().unwrap_or_default(),
+            low: row.low.0,
+            high: row.high.0,
+            after_s: row.after.0,
+            deadline_s: row.deadline.0,
+            began_ms: row.began,
+            began_n: *n,
+            ended_ms: end.map_or(0, |end| end.at_ms),
+            ended_n: end.map_or(0, |end| end.n),
+            ended_by: end.map_or("", |end| end.by.as_str()),
+            seed: "",
+        }
     });
-    insert(tx, "cycles", &COLUMNS, rows).await?;
+    insert(tx, "cycles", rows).await?;
     let versions = all(batches, |rows| &rows.cycles.began).filter_map(|(jackpot, (row, ..))| {
         let version = row.pins.0?.version;
-        Some([
-            jackpot,
-            Value::Text(row.tier.as_str()),
-            Value::Int(int(row.cycle)),
-            Value::Int(int(version)),
-        ])
+        Some(cells! { jackpot_id: jackpot, tier: &row.tier, cycle: row.cycle, version: version })
     });
-    let columns = ["jackpot_id", "tier", "cycle", "version"];
-    insert(tx, "cycle_versions", &columns, versions).await?;
-    let ended = all(batches, |rows| &rows.cycles.ended).flat_map(|(jackpot, (tier, cycle, end))| {
-        [
-            jackpot,
-            Value::Text(tier.as_str()),
-            Value::Int(int(*cycle)),
-            Value::Int(end.at_ms),
-            Value::Int(int(end.n)),
-            Value::Text(end.by.as_str()),
-        ]
+    insert(tx, "cycle_versions", versions).await?;
+    let ended = all(batches, |rows| &rows.cycles.ended).map(|(jackpot, (tier, cycle, end))| {
+        let by = end.by.as_str();
+        cells! { jackpot_id: jackpot, tier: tier, cycle: *cycle, at_ms: end.at_ms, n: end.n, by: by }
     });
     let set = "ended_ms = given.at_ms, ended_n = given.n, ended_by = given.by";
-    let which = "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
-    let given = ["jackpot_id", "tier", "cycle", "at_ms", "n", "by"];
-    update_rows(tx, "cycles", set, which, &given, &ended.collect::<Vec<_>>()).await?;
-    Ok(())
+    update(tx, "cycles", set, SAME_CYCLE, ended).await.map(drop)
 }
 
 /// Publishes the seed of every cycle whose end is in the ledger. A repeat changes nothing: a cycle has one seed.
@@ -172,19 +137,11 @@ async fn publish_cycles_of(projector: &Projector<Jackpots>, id: &Id) -> Result<b
             }
         }
     }
-    let values = seeds.iter().flat_map(|(tier, cycle, seed)| {
-        [
-            Value::Text(id.as_str()),
-            Value::Text(tier),
-            Value::Int(*cycle),
-            Value::Text(seed),
-        ]
-    });
-    let which = "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
-    let given = ["jackpot_id", "tier", "cycle", "seed"];
+    let given = seeds
+        .iter()
+        .map(|(tier, cycle, seed)| cells! { jackpot_id: id, tier: tier, cycle: *cycle, seed: seed });
     let mut tx = sql.begin().await?;
-    let values = values.collect::<Vec<_>>();
-    update_rows(&mut tx, "cycles", "seed = given.seed", which, &given, &values).await?;
+    update(&mut tx, "cycles", "seed = given.seed", SAME_CYCLE, given).await?;
     tx.commit().await?;
     let may_be_more = rows.len() == usize::try_from(PUBLISHED_AT_ONCE).unwrap_or_default();
     Ok(!may_be_more || seeds.is_empty())

@@ -14,14 +14,16 @@ use sqlx::{AssertSqlSafe, Row};
 use tracing::{error, info};
 
 use super::Jackpots;
-use crate::ledger::daily::{self, Paid, Run, Runs, Totals};
+use crate::ledger::daily::{Paid, Run, Runs, Totals};
 use crate::ledger::event::Event;
-use crate::ledger::event_page;
+use crate::ledger::parts;
+use jackpot_kernel::ledger::events::Unreadable;
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::batch::Batch;
 use jackpot_kernel::ledger::projector::lease::numbered;
-use jackpot_kernel::ledger::projector::write::int;
-use jackpot_kernel::sql::{Sql, Tx, Value, upsert_rows};
+use jackpot_kernel::ledger::stored::{self, PageSize};
+use jackpot_kernel::sql::{Sql, Tx, cells, int, upsert};
+use jackpot_kernel::subject::kinds::JACKPOT;
 
 /// Streams that are looked at in one query.
 const LOOKS: usize = 100;
@@ -194,60 +196,48 @@ pub fn read(row: &AnyRow, prefix: &str) -> Result<Option<(String, Run)>, sqlx::E
 
 /// Reads the next events, at most up to `last_n`. The error says what is wrong with them.
 async fn read_on(sql: &Sql, id: &Id, mut runs: Runs, last_n: u64) -> Result<Result<Runs, String>, sqlx::Error> {
-    let from = int(runs.last.n);
-    let Some(end) = event_page::end(sql, id, from, int(last_n)).await? else {
+    let from = runs.last.n;
+    let page = stored::page(sql, JACKPOT, id, from, last_n, PageSize::REPLAY).await?;
+    if page.is_empty() {
         return Ok(Err(format!("the event after event {from} is missing")));
-    };
-    let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n";
-    let select = sqlx::query(text).bind(id.as_str()).bind(from).bind(end);
-    let mut events = Vec::new();
-    for row in sql.reading(select.fetch_all(sql.reader())).await? {
-        let event = serde_json::from_str(row.try_get("body")?)
-            .map_err(|error| error.to_string())
-            .and_then(|fields| Event::parse(&fields).map_err(|error| error.to_string()));
-        match event {
-            Ok(event) => events.push(event),
-            Err(error) => return Ok(Err(format!("an event after event {from}: {error}"))),
-        }
     }
-    let later: Vec<u64> = events.iter().flat_map(daily::paid_later).collect();
-    let later = paid(sql, id, &later).await?;
+    let events = page.iter().map(|row| Event::parse(&row.fields()?));
+    let events = match events.collect::<Result<Vec<_>, Unreadable>>() {
+        Ok(events) => events,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let orders: Vec<u64> = events.iter().flat_map(|event| parts::paid(&event.kind)).collect();
+    let paid = paid(sql, id, &orders).await?;
     for event in &events {
         runs.follow(event);
-        let of_others = daily::paid_later(event);
-        let of_others = of_others.iter().filter_map(|sequence| later.get(sequence));
-        for paid in daily::paid_in_call(event).iter().chain(of_others) {
+        for paid in parts::paid(&event.kind).iter().filter_map(|order| paid.get(order)) {
             runs.last.totals.pay(paid);
         }
     }
     Ok(Ok(runs))
 }
 
-/// The payouts of these entries, by sequence: each entry has one at most.
-async fn paid(sql: &Sql, id: &Id, sequences: &[u64]) -> Result<BTreeMap<u64, Paid>, sqlx::Error> {
-    let mut all = BTreeMap::new();
-    for sequences in sequences.chunks(LOOKS) {
-        let text = format!(
-            "SELECT p.sequence AS sequence, p.tier AS tier, p.amount AS amount, s.source_id AS source_id FROM payouts AS p \
-             LEFT JOIN source_payouts AS s ON s.payout_id = p.payout_id WHERE p.jackpot_id = $1 AND p.sequence IN ({})",
-            numbered(2, sequences.len())
-        );
-        let select = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
-        let select = sequences
-            .iter()
-            .fold(select, |select, sequence| select.bind(int(*sequence)));
-        for row in sql.reading(select.fetch_all(sql.reader())).await? {
-            let named = |text: &str| Id::parse(text).map_err(|error| sqlx::Error::Decode(error.to_string().into()));
-            let source: Option<&str> = row.try_get("source_id")?;
-            let paid = Paid {
-                tier: named(row.try_get("tier")?)?,
-                amount: row.try_get("amount")?,
-                source: source.map(named).transpose()?,
-            };
-            all.insert(row.try_get::<i64, _>("sequence")?.unsigned_abs(), paid);
-        }
-    }
-    Ok(all)
+/// The payouts of the claims from the first to the last of these orders.
+async fn paid(sql: &Sql, id: &Id, orders: &[u64]) -> Result<BTreeMap<u64, Paid>, sqlx::Error> {
+    let (Some(first), Some(last)) = (orders.first(), orders.last()) else {
+        return Ok(BTreeMap::new());
+    };
+    let text = "SELECT p.claim_order AS claim_order, p.tier AS tier, p.amount AS amount, s.source_id AS source_id \
+                FROM payouts AS p LEFT JOIN source_payouts AS s ON s.payout_id = p.payout_id \
+                WHERE p.jackpot_id = $1 AND p.claim_order >= $2 AND p.claim_order <= $3";
+    let select = sqlx::query(text).bind(id.as_str()).bind(int(*first)).bind(int(*last));
+    let named = |text: &str| Id::parse(text).map_err(|error| sqlx::Error::Decode(error.to_string().into()));
+    let one = |row: &AnyRow| {
+        let source: Option<&str> = row.try_get("source_id")?;
+        let paid = Paid {
+            tier: named(row.try_get("tier")?)?,
+            amount: row.try_get("amount")?,
+            source: source.map(named).transpose()?,
+        };
+        Ok((row.try_get::<i64, _>("claim_order")?.unsigned_abs(), paid))
+    };
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    rows.iter().map(one).collect()
 }
 
 async fn write_alone(sql: &Sql, id: &Id, runs: &Runs) -> Result<(), sqlx::Error> {
@@ -268,19 +258,18 @@ pub(super) async fn write<'a>(
     let rows: Vec<_> = rows
         .map(|(id, run)| (id, run, serde_json::to_string(&run.totals).expect("plain data is JSON")))
         .collect();
-    let values = rows.iter().flat_map(|(id, run, totals)| {
-        [
-            Value::Text(id.as_str()),
-            Value::Int(int(run.first_n)),
-            Value::Int(int(run.n)),
-            Value::Int(run.at_s),
-            Value::Int(run.high_s),
-            Value::Int(int(run.version)),
-            Value::Text(totals),
-        ]
+    let rows = rows.iter().map(|(id, run, totals)| {
+        cells! {
+            jackpot_id: *id,
+            first_n: run.first_n,
+            n: run.n,
+            at_s: run.at_s,
+            high_s: run.high_s,
+            version: run.version,
+            totals: totals,
+        }
     });
     let on_conflict = "(jackpot_id, first_n) DO UPDATE SET n = excluded.n, version = excluded.version, \
                        totals = excluded.totals WHERE excluded.n >= report_runs.n";
-    let columns = ["jackpot_id", "first_n", "n", "at_s", "high_s", "version", "totals"];
-    upsert_rows(tx, "report_runs", on_conflict, &columns, &values.collect::<Vec<_>>()).await
+    upsert(tx, "report_runs", on_conflict, rows).await
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
-use sqlx::Row;
 use tracing::{debug, info};
 
 use super::Jackpots;
@@ -17,15 +16,16 @@ use super::rows::{EntryRow, IndexRows, SettledRow};
 use crate::ledger::carried::{Carried, CarriedEntry};
 use crate::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::ledger::event::{ClaimResult, Enter, Entered, Event, Kind};
-use crate::ledger::event_page;
 use crate::ledger::lookup::entry_taken;
 use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::load::{self, LoadError, damaged};
 use jackpot_kernel::ledger::projector::stream;
-use jackpot_kernel::ledger::projector::write::{WriteError, all_moved, int};
+use jackpot_kernel::ledger::projector::write::{WriteError, all_moved};
 use jackpot_kernel::ledger::queries::LedgerError;
-use jackpot_kernel::sql::{Sql, Tx, Value, is_unavailable, update_rows};
+use jackpot_kernel::ledger::stored::{self, PageSize};
+use jackpot_kernel::sql::{Sql, Tx, cells, int, is_unavailable, update};
+use jackpot_kernel::subject::kinds::JACKPOT;
 
 type Loaded = load::Loaded<Jackpots>;
 type Stream = stream::Stream<Jackpots>;
@@ -154,18 +154,12 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
 
 /// Moves the cursors by compare-and-set on place and token.
 async fn move_cursors(tx: &mut Tx<'_>, parts: &[Part<'_>]) -> Result<(), WriteError> {
-    let rows = parts.iter().flat_map(|part| {
-        [
-            Value::Text(part.jackpot.as_str()),
-            Value::Int(int(part.from)),
-            Value::Int(int(part.to)),
-            Value::Int(part.token),
-        ]
-    });
+    let rows = parts
+        .iter()
+        .map(|part| cells! { id: part.jackpot, from_n: part.from, to_n: part.to, token: part.token });
     let which = "streams.kind = 'jackpot' AND streams.id = given.id AND streams.indexed_n = given.from_n \
                  AND streams.n >= given.to_n AND streams.lease_token = given.token";
-    let (set, columns) = ("indexed_n = given.to_n", ["id", "from_n", "to_n", "token"]);
-    let moved = update_rows(tx, "streams", set, which, &columns, &rows.collect::<Vec<_>>()).await?;
+    let moved = update(tx, "streams", "indexed_n = given.to_n", which, rows).await?;
     all_moved(moved, parts.iter().map(|part| part.jackpot))
 }
 
@@ -269,29 +263,22 @@ pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loade
 
 /// What some events after `after` have for the index, and the number of the last of them.
 async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(IndexRows, u64), LoadError> {
-    let sql = &ledger.sql;
-    let end = event_page::end(sql, jackpot, int(after), int(last)).await?;
-    let end = end.ok_or_else(|| {
-        damaged::<Jackpots>(
-            jackpot,
-            &format!("the event after event {after} is missing in table events"),
-        )
-    })?;
-    let select =
-        sqlx::query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
-            .bind(jackpot.as_str())
-            .bind(int(after))
-            .bind(end)
-            .fetch_all(sql.reader());
+    let damaged = |what: String| damaged::<Jackpots>(jackpot, &format!("{what} in table events"));
+    let events = stored::page(&ledger.sql, JACKPOT, jackpot, after, last, PageSize::REPLAY).await?;
+    let end = events.last().map(|event| event.n);
+    let end = end.ok_or_else(|| damaged(format!("the event after event {after} is missing")))?;
     let mut rows = IndexRows::default();
-    for row in sql.reading(select).await? {
-        let unreadable =
-            |why: String| damaged::<Jackpots>(jackpot, &format!("an event after event {after} in table events: {why}"));
-        let fields = serde_json::from_str(row.try_get("body")?).map_err(|error| unreadable(error.to_string()))?;
-        let event = Event::parse(&fields).map_err(|error| unreadable(error.to_string()))?;
-        add_rows(ledger, jackpot, event, &mut rows).await?;
+    for row in events {
+        let event = row.fields().and_then(|fields| Event::parse(&fields));
+        add_rows(
+            ledger,
+            jackpot,
+            event.map_err(|error| damaged(error.to_string()))?,
+            &mut rows,
+        )
+        .await?;
     }
-    Ok((rows, end.unsigned_abs()))
+    Ok((rows, end))
 }
 
 async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexRows) -> Result<(), LoadError> {

@@ -4,13 +4,14 @@ mod batch;
 pub mod cycles;
 pub mod daily;
 pub mod index;
-mod many;
+
 mod moves;
 pub mod rows;
 mod seeds;
 mod settlement;
 mod sources;
 mod steps;
+mod tables;
 mod transfers;
 mod write;
 
@@ -20,7 +21,6 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use jackpot_core::ids::Id;
-use sqlx::Row;
 
 use super::books::Books;
 use super::event::Event;
@@ -155,39 +155,8 @@ fn check_index(id: &Id, indexed_n: u64, cursor: &Cursor) -> Result<(), LoadError
 impl Tables<Jackpots> for JackpotTables {
     type Rows = Rows;
 
-    async fn load(sql: &Sql, id: &Id, cursor: &Cursor, books: &Books) -> Result<Self, LoadError> {
-        let indexed_n: i64 = sqlx::query("SELECT indexed_n FROM streams WHERE kind = 'jackpot' AND id = $1")
-            .bind(id.as_str())
-            .fetch_one(sql.reader())
-            .await?
-            .try_get("indexed_n")?;
-        let indexed_n = indexed_n.unsigned_abs();
-        if cursor.n == 0 {
-            return Ok(Self {
-                indexed_n,
-                daily: daily::Daily::of_new_stream(),
-                ..Self::default()
-            });
-        }
-        check_index(id, indexed_n, cursor)?;
-        let last_definition =
-            sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
-                .bind(id.as_str())
-                .bind(i64::try_from(books.last_version).unwrap_or_default())
-                .fetch_optional(sql.reader())
-                .await?
-                .unwrap_or_default();
-        Ok(Self {
-            last_definition,
-            indexed_n,
-            unpublished: seeds::unpublished(sql, id).await?,
-            has_unpublished_cycles: !books.cycles.is_empty(),
-            ..Self::default()
-        })
-    }
-
-    async fn load_many(sql: &Sql, of: &[(&Id, &Cursor, &Books)]) -> Result<Vec<Result<Self, LoadError>>, sqlx::Error> {
-        many::load(sql, of).await
+    async fn load(sql: &Sql, of: &[(&Id, &Cursor, &Books)]) -> Result<Vec<Result<Self, LoadError>>, sqlx::Error> {
+        tables::load(sql, of).await
     }
 
     fn rows(&self, with: &With<'_>) -> Rows {

@@ -8,8 +8,7 @@ use super::Jackpots;
 use super::write::all;
 use crate::ledger::event::{Event, Kind};
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{insert, int};
-use jackpot_kernel::sql::{Tx, Value};
+use jackpot_kernel::sql::{Tx, cells, insert};
 
 /// A request that an event made or let wait.
 #[derive(Debug)]
@@ -146,48 +145,28 @@ fn held(of: Leaving, record: HeldRecord, n: u64, place: u64, at_ms: i64) -> Move
 /// Writes the rows of these batches, and then the ends of what waited.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.moves.rows).map(|(jackpot, row)| {
-        [
-            jackpot,
-            Value::Text(row.of.kind()),
-            Value::Text(row.of.id().as_str()),
-            Value::Int(int(row.n)),
-            Value::Int(int(row.place)),
-            Value::Int(row.at_ms),
-            Value::Text(&row.owner),
-            Value::Text(&row.who),
-            Value::Text(&row.reason),
-            Value::Int(int(row.amount)),
-            Value::Text(&row.tier),
-            Value::Text(&row.from_meter),
-            Value::Text(&row.to_meter),
-            Value::Text(&row.to_id),
-            Value::Text(&row.parts),
-            Value::Text(row.state),
-            Value::Text(""),
-            Value::Int(0),
-        ]
+        cells! {
+            jackpot_id: jackpot,
+            kind: row.of.kind(),
+            move_id: row.of.id(),
+            n: row.n,
+            place: row.place,
+            at_ms: row.at_ms,
+            owner: &row.owner,
+            who: &row.who,
+            reason: &row.reason,
+            amount: row.amount,
+            tier: &row.tier,
+            from_meter: &row.from_meter,
+            to_meter: &row.to_meter,
+            to_id: &row.to_id,
+            parts: &row.parts,
+            state: row.state,
+            decided_by: "",
+            decided_ms: 0,
+        }
     });
-    let columns = [
-        "jackpot_id",
-        "kind",
-        "move_id",
-        "n",
-        "place",
-        "at_ms",
-        "owner",
-        "who",
-        "reason",
-        "amount",
-        "tier",
-        "from_meter",
-        "to_meter",
-        "to_id",
-        "parts",
-        "state",
-        "decided_by",
-        "decided_ms",
-    ];
-    insert(tx, "operator_moves", &columns, rows).await?;
+    insert(tx, "operator_moves", rows).await?;
     for batch in batches {
         for end in &batch.rows.moves.ends {
             let set = "UPDATE operator_moves SET state = $1, decided_by = $2, decided_ms = $3 \

@@ -4,13 +4,12 @@
 use std::collections::BTreeSet;
 
 use jackpot_core::ids::Id;
-use sqlx::{Row, query};
+use sqlx::query;
 use tracing::error;
 
 use super::Jackpots;
 use crate::kept;
 use jackpot_kernel::ledger::projector::Projector;
-use jackpot_kernel::sql::Sql;
 
 /// Publishes the seed of every epoch whose closing is in the ledger and that no pending entry needs. A repeat
 /// changes nothing: an epoch has one seed.
@@ -64,14 +63,4 @@ async fn publish_seed(projector: &Projector<Jackpots>, id: &Id, number: u64) -> 
         .bind(number);
     sql.execute(update).await?;
     Ok(())
-}
-
-/// Epochs whose closing is in the ledger and whose seed is not published.
-pub(super) async fn unpublished(sql: &Sql, id: &Id) -> Result<BTreeSet<u64>, sqlx::Error> {
-    let rows = query("SELECT epoch FROM epochs WHERE jackpot_id = $1 AND closed_n > 0 AND seed = ''")
-        .bind(id.as_str())
-        .fetch_all(sql.reader())
-        .await?;
-    let number = |row: &sqlx::any::AnyRow| Ok(row.try_get::<i64, _>("epoch")?.unsigned_abs());
-    rows.iter().map(number).collect()
 }

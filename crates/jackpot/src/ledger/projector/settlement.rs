@@ -1,13 +1,14 @@
 //! Writes where tracked payouts are: a row with the payout, and the events of its steps.
 
+use jackpot_core::ids::Id;
 use jackpot_core::jackpot::settlement::Step;
 
 use super::Jackpots;
 use super::rows::StepRow;
 use super::write::all;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{WriteError, insert, int};
-use jackpot_kernel::sql::{Tx, Value};
+use jackpot_kernel::ledger::projector::write::WriteError;
+use jackpot_kernel::sql::{Tx, cells, insert, int};
 
 /// Writes the rows of these batches. The payout of a step is in the table, or was written by this very call.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), WriteError> {
@@ -23,62 +24,34 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
 
 async fn begin(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.payouts).filter_map(|(jackpot, row)| {
-        let (state, receipt) = (Value::Text(row.state?.as_str()), &row.receipt);
-        let (n, none) = (Value::Int(int(row.n)), Value::Text(""));
-        Some([
-            Value::Text(&receipt.payout_id),
-            jackpot,
-            n,
-            state,
-            Value::Int(row.paid_at_ms),
-            Value::Int(int(receipt.claim_order)),
-            Value::Text(receipt.player_id.as_str()),
-            Value::Text(receipt.tier.as_str()),
-            Value::Int(int(receipt.amount.get())),
-            Value::Text(receipt.currency.as_str()),
-            row.source_id
-                .as_ref()
-                .map_or(none, |source| Value::Text(source.as_str())),
-            state,
-            n,
-            none,
-            none,
-            none,
-            none,
-            none,
-            Value::Int(0),
-            none,
-            Value::Int(0),
-            none,
-            none,
-        ])
+        let (state, receipt) = (row.state?.as_str(), &row.receipt);
+        Some(cells! {
+            payout_id: &receipt.payout_id,
+            jackpot_id: jackpot,
+            n: row.n,
+            first_state: state,
+            paid_at_ms: row.paid_at_ms,
+            claim_order: receipt.claim_order,
+            player_id: &receipt.player_id,
+            tier: &receipt.tier,
+            amount: receipt.amount.get(),
+            currency: receipt.currency.as_str(),
+            source_id: row.source_id.as_ref().map_or("", Id::as_str),
+            state: state,
+            state_n: row.n,
+            approved_by: "",
+            approver: "",
+            attempt: "",
+            settlement_id: "",
+            attempt_text: "",
+            attempt_ms: 0,
+            asked: "",
+            voided_ms: 0,
+            void_key_id: "",
+            void_signature: "",
+        })
     });
-    let columns = [
-        "payout_id",
-        "jackpot_id",
-        "n",
-        "first_state",
-        "paid_at_ms",
-        "claim_order",
-        "player_id",
-        "tier",
-        "amount",
-        "currency",
-        "source_id",
-        "state",
-        "state_n",
-        "approved_by",
-        "approver",
-        "attempt",
-        "settlement_id",
-        "attempt_text",
-        "attempt_ms",
-        "asked",
-        "voided_ms",
-        "void_key_id",
-        "void_signature",
-    ];
-    insert(tx, "payout_states", &columns, rows).await
+    insert(tx, "payout_states", rows).await
 }
 
 async fn ids(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
@@ -87,24 +60,16 @@ async fn ids(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::
     let used = used.filter(|(_, row)| !row.is_carried && matches!(row.step.step, Step::Settle | Step::Fail));
     let rows = used.map(|(jackpot, row)| {
         let step = &row.step;
-        [
-            jackpot,
-            Value::Text(&step.settlement_id),
-            Value::Int(int(row.n)),
-            Value::Text(&step.payout_id),
-            Value::Text(step.attempt.map_or("", |ended| ended.as_str())),
-            Value::Text(&step.text),
-        ]
+        cells! {
+            jackpot_id: jackpot,
+            settlement_id: &step.settlement_id,
+            n: row.n,
+            payout_id: &step.payout_id,
+            attempt: step.attempt.map_or("", |ended| ended.as_str()),
+            attempt_text: &step.text,
+        }
     });
-    let columns = [
-        "jackpot_id",
-        "settlement_id",
-        "n",
-        "payout_id",
-        "attempt",
-        "attempt_text",
-    ];
-    insert(tx, "settlement_ids", &columns, rows).await
+    insert(tx, "settlement_ids", rows).await
 }
 
 /// Changes the row of a payout, which must be where the step begins.

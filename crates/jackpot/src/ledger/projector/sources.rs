@@ -7,8 +7,7 @@ use super::write::all;
 use crate::ledger::postings::moved_for;
 use crate::ledger::sources::OfTier;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{insert, int};
-use jackpot_kernel::sql::{Tx, Value, upsert_rows};
+use jackpot_kernel::sql::{Tx, cells, insert, upsert};
 
 /// The row of a source that counts its entries: no tier has this name.
 pub const ALL_TIERS: &str = "";
@@ -47,29 +46,19 @@ async fn meters(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sql
         }
     }
     let whole = |micro: i128| i64::try_from(micro).expect("the contributions of some events are below 2^63");
-    let values = sums.into_iter().flat_map(|((jackpot, source, tier), (entries, of))| {
-        [
-            Value::Text(jackpot),
-            Value::Text(source),
-            Value::Text(tier),
-            Value::Int(entries),
-            Value::Int(whole(of.contributed_micro / MICRO)),
-            Value::Int(whole(of.contributed_micro % MICRO)),
-            Value::Int(of.paid),
-            Value::Int(of.payouts),
-        ]
+    let rows = sums.into_iter().map(|((jackpot, source, tier), (entries, of))| {
+        cells! {
+            jackpot_id: jackpot,
+            source_id: source,
+            tier: tier,
+            entries: entries,
+            contributed: whole(of.contributed_micro / MICRO),
+            contributed_micro: whole(of.contributed_micro % MICRO),
+            paid: of.paid,
+            payouts: of.payouts,
+        }
     });
-    let columns = [
-        "jackpot_id",
-        "source_id",
-        "tier",
-        "entries",
-        "contributed",
-        "contributed_micro",
-        "paid",
-        "payouts",
-    ];
-    upsert_rows(tx, "source_meters", ADD, &columns, &values.collect::<Vec<_>>()).await
+    upsert(tx, "source_meters", ADD, rows).await
 }
 
 async fn postings(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
@@ -78,41 +67,24 @@ async fn postings(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), s
         .map(|(jackpot, (n, at_ms, source, moved))| (jackpot, *n, *at_ms, source, moved_for(moved)))
         .collect();
     let rows = rows.iter().map(|(jackpot, n, at_ms, source, moved)| {
-        [
-            *jackpot,
-            Value::Text(source.as_str()),
-            Value::Int(*at_ms),
-            Value::Int(int(*n)),
-            Value::Text(moved),
-        ]
+        cells! { jackpot_id: *jackpot, source_id: *source, at_ms: *at_ms, n: *n, moved: moved }
     });
-    let columns = ["jackpot_id", "source_id", "at_ms", "n", "moved"];
-    insert(tx, "source_postings", &columns, rows).await
+    insert(tx, "source_postings", rows).await
 }
 
 async fn payouts(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.payouts).filter_map(|(jackpot, row)| {
         let (source, receipt) = (row.source_id.as_ref()?, &row.receipt);
-        Some([
-            Value::Text(&receipt.payout_id),
-            Value::Text(source.as_str()),
-            jackpot,
-            Value::Int(row.paid_at_ms),
-            Value::Int(int(receipt.claim_order)),
-            Value::Text(receipt.player_id.as_str()),
-            Value::Text(receipt.tier.as_str()),
-            Value::Int(int(receipt.amount.get())),
-        ])
+        Some(cells! {
+            payout_id: &receipt.payout_id,
+            source_id: source,
+            jackpot_id: jackpot,
+            paid_at_ms: row.paid_at_ms,
+            claim_order: receipt.claim_order,
+            player_id: &receipt.player_id,
+            tier: &receipt.tier,
+            amount: receipt.amount.get(),
+        })
     });
-    let columns = [
-        "payout_id",
-        "source_id",
-        "jackpot_id",
-        "paid_at_ms",
-        "claim_order",
-        "player_id",
-        "tier",
-        "amount",
-    ];
-    insert(tx, "source_payouts", &columns, rows).await
+    insert(tx, "source_payouts", rows).await
 }

@@ -19,8 +19,7 @@ use crate::ledger::postings;
 use crate::ledger::steps::{self, Follower, Rows, Step};
 use jackpot_kernel::ledger::projector::Projector;
 use jackpot_kernel::ledger::projector::lease::numbered;
-use jackpot_kernel::ledger::projector::write::int;
-use jackpot_kernel::sql::{Sql, Tx, Value, upsert_rows};
+use jackpot_kernel::sql::{Sql, Tx, cells, int, upsert};
 
 /// Streams that are looked at in one query.
 const LOOKS: usize = 100;
@@ -255,19 +254,12 @@ pub(super) async fn write<'a>(
     tx: &mut Tx<'_>,
     of: impl Iterator<Item = (&'a Id, &'a Rows)>,
 ) -> Result<(), sqlx::Error> {
-    let values = of.flat_map(|(id, rows)| {
-        rows.0.iter().flat_map(move |((step_s, at_s), ended)| {
-            [
-                Value::Text(id.as_str()),
-                Value::Int(*step_s),
-                Value::Int(*at_s),
-                Value::Int(int(ended.n)),
-                Value::Text(&ended.pools),
-            ]
+    let rows = of.flat_map(|(id, rows)| {
+        rows.0.iter().map(move |((step_s, at_s), ended)| {
+            cells! { jackpot_id: id, step_s: *step_s, at_s: *at_s, n: ended.n, pools: &ended.pools }
         })
     });
     let on_conflict = "(jackpot_id, step_s, at_s) DO UPDATE SET n = excluded.n, pools = excluded.pools \
                        WHERE excluded.n > meter_steps.n";
-    let columns = ["jackpot_id", "step_s", "at_s", "n", "pools"];
-    upsert_rows(tx, "meter_steps", on_conflict, &columns, &values.collect::<Vec<_>>()).await
+    upsert(tx, "meter_steps", on_conflict, rows).await
 }

@@ -5,8 +5,7 @@ use jackpot_core::wire::Field;
 use super::Jackpots;
 use super::write::all;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{insert, int};
-use jackpot_kernel::sql::{Tx, Value};
+use jackpot_kernel::sql::{Tx, cells, insert};
 
 /// Writes the rows of these batches. A jackpot receives only what the table has, so each row is there before its end,
 /// perhaps since this very transaction.
@@ -15,28 +14,18 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
         .map(|(jackpot, (n, place, at_ms, give))| (jackpot, (*n, *place, *at_ms), give, give.parts.text()))
         .collect();
     let rows = given.iter().map(|(jackpot, (n, place, at_ms), give, parts)| {
-        [
-            *jackpot,
-            Value::Text(give.transfer_id.as_str()),
-            Value::Int(int(*n)),
-            Value::Int(int(*place)),
-            Value::Int(*at_ms),
-            Value::Text(give.to.as_str()),
-            Value::Text(parts),
-            Value::Int(0),
-        ]
+        cells! {
+            jackpot_id: *jackpot,
+            transfer_id: &give.transfer_id,
+            n: *n,
+            place: *place,
+            at_ms: *at_ms,
+            to_id: &give.to,
+            parts: parts,
+            done_ms: 0,
+        }
     });
-    let columns = [
-        "jackpot_id",
-        "transfer_id",
-        "n",
-        "place",
-        "at_ms",
-        "to_id",
-        "parts",
-        "done_ms",
-    ];
-    insert(tx, "transfers", &columns, rows).await?;
+    insert(tx, "transfers", rows).await?;
     for batch in batches {
         for (at_ms, from, transfer_id) in &batch.rows.received {
             sqlx::query("UPDATE transfers SET done_ms = $1 WHERE jackpot_id = $2 AND transfer_id = $3")
@@ -53,9 +42,9 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
 /// Rooms follow from the records beside those of adjustments, also where a skipped event left them.
 async fn rooms(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let made = all(batches, |rows| &rows.adjustments).filter(|(_, (name, ..))| name.starts_with("!room!"));
-    let rows =
-        made.map(|(jackpot, (name, _, at_ms, _))| [jackpot, Value::Text(name), Value::Int(*at_ms), Value::Int(0)]);
-    insert(tx, "transfer_rooms", &["jackpot_id", "name", "at_ms", "freed_ms"], rows).await?;
+    let rows = made
+        .map(|(jackpot, (name, _, at_ms, _))| cells! { jackpot_id: jackpot, name: name, at_ms: *at_ms, freed_ms: 0 });
+    insert(tx, "transfer_rooms", rows).await?;
     for batch in batches {
         for (name, _, at_ms, _) in &batch.rows.adjustments {
             let Some(room) = name.strip_prefix("!free!") else {

@@ -3,9 +3,9 @@
 use super::Jackpots;
 use super::rows::Rows;
 use super::{cycles, daily, moves, sources, steps, transfers};
+use jackpot_core::ids::Id;
 use jackpot_kernel::ledger::projector::batch::Batch;
-use jackpot_kernel::ledger::projector::write::{insert, int};
-use jackpot_kernel::sql::{Tx, Value};
+use jackpot_kernel::sql::{Tx, cells, insert, int};
 
 /// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
@@ -28,96 +28,61 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
 
 async fn epochs(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.epochs).map(|(jackpot, (epoch, opening, opened_ms))| {
-        [
-            jackpot,
-            Value::Int(int(*epoch)),
-            Value::Text(&opening.commitment),
-            Value::Text(&opening.nonce),
-            Value::Text(&opening.secret_id),
-            Value::Int(*opened_ms),
-            Value::Int(0),
-            Value::Int(0),
-        ]
+        cells! {
+            jackpot_id: jackpot,
+            epoch: *epoch,
+            commitment: &opening.commitment,
+            nonce: &opening.nonce,
+            secret_id: &opening.secret_id,
+            opened_ms: *opened_ms,
+            closed_ms: 0,
+            closed_n: 0,
+        }
     });
-    let columns = [
-        "jackpot_id",
-        "epoch",
-        "commitment",
-        "nonce",
-        "secret_id",
-        "opened_ms",
-        "closed_ms",
-        "closed_n",
-    ];
-    insert(tx, "epochs", &columns, rows).await
+    insert(tx, "epochs", rows).await
 }
 
 async fn adjustments(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.adjustments).map(|(jackpot, (id, n, at_ms, digest))| {
-        let (id, n) = (Value::Text(id), Value::Int(int(*n)));
-        [jackpot, id, n, Value::Int(*at_ms), Value::Text(digest)]
+        cells! { jackpot_id: jackpot, adjustment_id: id, n: *n, at_ms: *at_ms, digest: digest }
     });
-    let columns = ["jackpot_id", "adjustment_id", "n", "at_ms", "digest"];
-    insert(tx, "adjustments", &columns, rows).await
+    insert(tx, "adjustments", rows).await
 }
 
 /// The rows of one table in all batches, each with its jackpot.
 pub(super) fn all<'a, R: 'a>(
     batches: &'a [&'a Batch<Jackpots>],
     of: impl Fn(&'a Rows) -> &'a [R],
-) -> impl Iterator<Item = (Value<'a>, &'a R)> {
-    let of_batch = move |batch: &'a &'a Batch<Jackpots>| {
-        let jackpot = Value::Text(batch.id.as_str());
-        of(&batch.rows).iter().map(move |row| (jackpot, row))
-    };
+) -> impl Iterator<Item = (&'a Id, &'a R)> {
+    let of_batch = move |batch: &'a &'a Batch<Jackpots>| of(&batch.rows).iter().map(move |row| (&batch.id, row));
     batches.iter().flat_map(of_batch)
 }
 
 async fn payouts(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.payouts).map(|(jackpot, row)| {
         let receipt = &row.receipt;
-        [
-            Value::Text(&receipt.payout_id),
-            jackpot,
-            Value::Int(int(receipt.claim_order)),
-            Value::Int(int(row.n)),
-            Value::Int(int(row.sequence)),
-            Value::Text(&receipt.entry_id),
-            Value::Text(receipt.player_id.as_str()),
-            Value::Int(i64::from(row.rank)),
-            Value::Text(receipt.tier.as_str()),
-            Value::Int(int(receipt.amount.get())),
-            Value::Text(receipt.currency.as_str()),
-            Value::Int(int(receipt.pool_before.get())),
-            Value::Int(int(receipt.pool_after.get())),
-            Value::Int(row.paid_at_ms),
-            Value::Text(&receipt.history),
-            Value::Text(&receipt.event_id),
-            Value::Text(&receipt.key_id),
-            Value::Text(&receipt.signature),
-        ]
+        cells! {
+            payout_id: &receipt.payout_id,
+            jackpot_id: jackpot,
+            claim_order: receipt.claim_order,
+            n: row.n,
+            sequence: row.sequence,
+            entry_id: &receipt.entry_id,
+            player_id: &receipt.player_id,
+            rank: row.rank,
+            tier: &receipt.tier,
+            amount: receipt.amount.get(),
+            currency: receipt.currency.as_str(),
+            pool_before: receipt.pool_before.get(),
+            pool_after: receipt.pool_after.get(),
+            paid_at_ms: row.paid_at_ms,
+            history: &receipt.history,
+            event_id: &receipt.event_id,
+            key_id: &receipt.key_id,
+            signature: &receipt.signature,
+        }
     });
-    let columns = [
-        "payout_id",
-        "jackpot_id",
-        "claim_order",
-        "n",
-        "sequence",
-        "entry_id",
-        "player_id",
-        "rank",
-        "tier",
-        "amount",
-        "currency",
-        "pool_before",
-        "pool_after",
-        "paid_at_ms",
-        "history",
-        "event_id",
-        "key_id",
-        "signature",
-    ];
-    insert(tx, "payouts", &columns, rows).await
+    insert(tx, "payouts", rows).await
 }
 
 /// Changes rows that are there, perhaps since this very transaction.
@@ -147,30 +112,18 @@ async fn changes(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sq
 
 async fn coupons(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let rows = all(batches, |rows| &rows.coupons).map(|(jackpot, row)| {
-        [
-            jackpot,
-            Value::Int(int(row.sequence)),
-            Value::Int(int(row.n)),
-            Value::Text(&row.entry_id),
-            Value::Text(row.player_id.as_str()),
-            Value::Int(i64::from(row.rank)),
-            Value::Text(row.coupon_id.as_str()),
-            Value::Int(int(row.coupon_sequence)),
-            Value::Text(&row.code),
-            Value::Int(row.issued_at_ms),
-        ]
+        cells! {
+            jackpot_id: jackpot,
+            sequence: row.sequence,
+            n: row.n,
+            entry_id: &row.entry_id,
+            player_id: &row.player_id,
+            rank: row.rank,
+            coupon_id: &row.coupon_id,
+            coupon_sequence: row.coupon_sequence,
+            code: &row.code,
+            issued_at_ms: row.issued_at_ms,
+        }
     });
-    let columns = [
-        "jackpot_id",
-        "sequence",
-        "n",
-        "entry_id",
-        "player_id",
-        "rank",
-        "coupon_id",
-        "coupon_sequence",
-        "code",
-        "issued_at_ms",
-    ];
-    insert(tx, "coupon_prizes", &columns, rows).await
+    insert(tx, "coupon_prizes", rows).await
 }

@@ -22,7 +22,7 @@ use jackpot_kernel::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use jackpot_kernel::ledger::queries::scans::Scans;
 use jackpot_kernel::ledger::queries::{Between, Key, LedgerError, Listing, Value};
 use jackpot_kernel::ledger::skipped;
-use jackpot_kernel::sql::Sql;
+use jackpot_kernel::sql::{Sql, int};
 
 /// Most steps of an answer: an operator may report a failure again and again.
 const MAX_STEPS: i64 = 1_000;
@@ -422,17 +422,30 @@ pub fn standing(row: &AnyRow) -> Result<Standing, LedgerError> {
 
 /// The receipts of a jackpot whose claims have these orders, from the first to the last.
 pub async fn receipts(sql: &Sql, jackpot: &Id, first: u64, last: u64) -> Result<BTreeMap<u64, Receipt>, sqlx::Error> {
-    let text = format!(
-        "SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3 ORDER BY claim_order"
-    );
-    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
-    let select = sqlx::query(sqlx::AssertSqlSafe(text))
-        .bind(jackpot.as_str())
-        .bind(order(first))
-        .bind(order(last));
+    let text =
+        format!("SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3");
+    let select = sqlx::query(sqlx::AssertSqlSafe(text)).bind(jackpot.as_str());
+    let select = select.bind(int(first)).bind(int(last));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
     let rows = rows.iter().map(|row| read(row).map(|row| (row.claim_order, row)));
     rows.collect()
+}
+
+/// The next receipts after the claim of an order, each with the number of its event.
+pub async fn receipts_after(
+    sql: &Sql,
+    jackpot: &Id,
+    after: u64,
+    limit: i64,
+) -> Result<Vec<(u64, Receipt)>, sqlx::Error> {
+    let text = format!(
+        "SELECT {SELECT}, n FROM payouts WHERE jackpot_id = $1 AND claim_order > $2 ORDER BY claim_order LIMIT $3"
+    );
+    let select = sqlx::query(sqlx::AssertSqlSafe(text)).bind(jackpot.as_str());
+    let select = select.bind(int(after)).bind(limit);
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let row = |row| Ok((AnyRow::try_get::<i64, _>(row, "n")?.unsigned_abs(), read(row)?));
+    rows.iter().map(row).collect()
 }
 
 /// Where tracked payouts began, and the source of the entry, by the order of their claims.
@@ -442,12 +455,11 @@ pub async fn begun(
     first: u64,
     last: u64,
 ) -> Result<BTreeMap<u64, (State, Option<String>)>, LedgerError> {
-    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
     let select = sqlx::query(
         "SELECT claim_order, first_state, source_id FROM payout_states WHERE jackpot_id = $1 AND claim_order >= $2 AND \
          claim_order <= $3",
     );
-    let select = select.bind(jackpot.as_str()).bind(order(first)).bind(order(last));
+    let select = select.bind(jackpot.as_str()).bind(int(first)).bind(int(last));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
     let of = |row: &AnyRow| {
         let (order, state): (i64, String) = (row.try_get("claim_order")?, row.try_get("first_state")?);

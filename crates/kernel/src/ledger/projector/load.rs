@@ -116,32 +116,16 @@ impl Load {
 
 /// Reads and checks a stream.
 pub async fn load<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
-    sql.reading(load_within(sql, id)).await
-}
-
-async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
-    let text = format!(
-        "SELECT n, hash, stream_id, books FROM streams WHERE kind = '{}' AND id = $1",
-        K::NAME.as_str()
-    );
-    let row = sqlx::query(AssertSqlSafe(text))
-        .bind(id.as_str())
-        .fetch_one(sql.reader())
-        .await?;
-    let (cursor, books) = row_of::<K>(id, &row)?;
-    let tables = K::Tables::load(sql, id, &cursor, &books).await?;
-    check_books::<K>(id, &cursor, &books)?;
-    let (previous_stream_id, last_body) = match cursor.n {
-        0 => (String::new(), String::new()),
-        _ => check_tail::<K>(sql, id, &cursor).await?,
-    };
-    Ok(Loaded {
-        cursor,
-        books,
-        tables,
-        previous_stream_id,
-        last_body,
+    sql.reading(async {
+        let found = load_many_within(sql, std::slice::from_ref(id)).await?.pop();
+        let (_, loaded) = found.ok_or(sqlx::Error::RowNotFound)?;
+        let loaded: Loaded<K> = loaded?;
+        if loaded.cursor.n > 0 {
+            check_tail::<K>(sql, id, &loaded.cursor).await?;
+        }
+        Ok(loaded)
     })
+    .await
 }
 
 /// The cursor and the books of a row of the table streams.
@@ -220,7 +204,7 @@ async fn load_many_within<K: Kind>(
         }
     }
     let places: Vec<_> = whole.iter().map(|(id, cursor, books, _)| (id, cursor, books)).collect();
-    let tables = K::Tables::load_many(sql, &places).await?;
+    let tables = K::Tables::load(sql, &places).await?;
     let loaded = whole
         .into_iter()
         .zip(tables)
@@ -295,8 +279,8 @@ impl Tail {
     }
 }
 
-/// Checks the hashes of the last events. Returns the stream id of the one before the last, and the last one's body.
-pub(super) async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(String, String), LoadError> {
+/// Checks the hashes of the last events.
+pub(super) async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(), LoadError> {
     let mut tail = Tail::default();
     let mut after = tail_begins_behind::<K>(sql, id).await?;
     loop {
@@ -315,8 +299,7 @@ pub(super) async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> 
             tail.add::<K>(id, cursor, row)?;
         }
     }
-    let tail = tail.ended::<K>(id, cursor)?;
-    Ok((tail.previous_stream_id, tail.last_body))
+    tail.ended::<K>(id, cursor).map(drop)
 }
 
 /// Number of the event after which the tail begins.

@@ -8,7 +8,7 @@ use jackpot_core::ids::Id;
 use super::batch::Batch;
 use crate::ledger::kind::{Compares, Folded, Folds, Tables};
 use crate::ledger::reconcile;
-use crate::sql::{Sql, Tx, Value, insert_rows, update_rows, upsert_rows};
+use crate::sql::{Sql, Tx, Value, cells, insert, update, upsert};
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -70,38 +70,24 @@ async fn move_cursors<K: Folds>(tx: &mut Tx<'_>, batches: &[(&Batch<K>, i64)]) -
         (books, batch.from.hash.to_string(), batch.to.hash.to_string())
     });
     let texts: Vec<_> = texts.collect();
-    let rows = batches.iter().zip(&texts).flat_map(|((batch, token), text)| {
+    let rows = batches.iter().zip(&texts).map(|((batch, token), text)| {
         let (books, from_hash, hash) = text;
         let (from_indexed, indexed) = K::Tables::cursor(batch).unwrap_or_default();
-        [
-            Value::Text(batch.id.as_str()),
-            Value::Int(int(batch.from.n)),
-            Value::Text(from_hash),
-            Value::Int(int(from_indexed)),
-            Value::Int(*token),
-            Value::Int(int(batch.to.n)),
-            Value::Text(hash),
-            Value::Text(&batch.to.stream_id),
-            Value::Int(int(batch.books.restores())),
-            Value::Text(books),
-            Value::Text(batch.books.status()),
-            Value::Int(int(indexed)),
-        ]
+        cells! {
+            id: &batch.id,
+            from_n: batch.from.n,
+            from_hash: from_hash,
+            from_indexed_n: from_indexed,
+            token: *token,
+            n: batch.to.n,
+            hash: hash,
+            stream_id: &batch.to.stream_id,
+            restores: batch.books.restores(),
+            books: books,
+            status: batch.books.status(),
+            indexed_n: indexed,
+        }
     });
-    let columns = [
-        "id",
-        "from_n",
-        "from_hash",
-        "from_indexed_n",
-        "token",
-        "n",
-        "hash",
-        "stream_id",
-        "restores",
-        "books",
-        "status",
-        "indexed_n",
-    ];
     let set = "n = given.n, hash = given.hash, stream_id = given.stream_id, restores = given.restores, \
                books = given.books, stopped = '', status = given.status, indexed_n = given.indexed_n";
     let which = format!(
@@ -109,7 +95,7 @@ async fn move_cursors<K: Folds>(tx: &mut Tx<'_>, batches: &[(&Batch<K>, i64)]) -
          AND streams.lease_token = given.token AND streams.indexed_n = given.from_indexed_n",
         K::NAME.as_str()
     );
-    let moved = update_rows(tx, "streams", set, &which, &columns, &rows.collect::<Vec<_>>()).await?;
+    let moved = update(tx, "streams", set, &which, rows).await?;
     all_moved(moved, batches.iter().map(|(batch, _)| &batch.id))
 }
 
@@ -129,32 +115,20 @@ async fn record<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), 
         .collect();
     let hashes: Vec<_> = events.iter().map(|(_, event)| event.cursor.hash.to_string()).collect();
     let rows = events.iter().zip(&hashes).map(|((id, event), hash)| {
-        [
-            Value::Word(K::NAME.as_str()),
-            Value::Text(id.as_str()),
-            Value::Int(int(event.cursor.n)),
-            Value::Text(&event.cursor.stream_id),
-            Value::Int(event.at_ms),
-            Value::Text(&event.kind),
-            Value::Int(int(event.last_sequence)),
-            Value::Text(hash),
-            Value::Text(&event.moved),
-            Value::Text(&event.body),
-        ]
+        cells! {
+            kind: Value::Word(K::NAME.as_str()),
+            id: *id,
+            n: event.cursor.n,
+            stream_id: &event.cursor.stream_id,
+            at_ms: event.at_ms,
+            type: &event.kind,
+            last_sequence: event.last_sequence,
+            hash: hash,
+            moved: &event.moved,
+            body: &event.body,
+        }
     });
-    let columns = [
-        "kind",
-        "id",
-        "n",
-        "stream_id",
-        "at_ms",
-        "type",
-        "last_sequence",
-        "hash",
-        "moved",
-        "body",
-    ];
-    insert(tx, "events", &columns, rows).await
+    insert(tx, "events", rows).await
 }
 
 /// Writes the definitions that were put; Redis keeps them.
@@ -163,18 +137,17 @@ async fn definitions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result
         .iter()
         .flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
     let rows = all.map(|(id, row)| {
-        [
-            Value::Word(K::NAME.as_str()),
-            Value::Text(id.as_str()),
-            Value::Int(int(row.version)),
-            Value::Int(int(row.n)),
-            Value::Int(row.at_ms),
-            Value::Text(&row.json),
-            Value::Int(1),
-        ]
+        cells! {
+            kind: Value::Word(K::NAME.as_str()),
+            id: id,
+            version: row.version,
+            n: row.n,
+            at_ms: row.at_ms,
+            json: &row.json,
+            kept: 1,
+        }
     });
-    let columns = ["kind", "id", "version", "n", "at_ms", "json", "kept"];
-    insert(tx, "definitions", &columns, rows).await
+    insert(tx, "definitions", rows).await
 }
 
 async fn actions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
@@ -184,32 +157,20 @@ async fn actions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(),
         .zip(&subjects)
         .flat_map(|(batch, subject)| batch.actions.iter().map(move |action| (subject, action)));
     let rows = all.map(|(subject, (n, at_ms, action))| {
-        [
-            Value::Text(subject),
-            Value::Int(int(*n)),
-            Value::Int(*at_ms),
-            Value::Text(&action.who),
-            Value::Text(action.action),
-            Value::Text(&action.target),
-            Value::Text(&action.before),
-            Value::Text(&action.after),
-            Value::Text(&action.reason),
-            Value::Text(&action.request_id),
-        ]
+        cells! {
+            subject: subject,
+            n: *n,
+            at_ms: *at_ms,
+            who: &action.who,
+            action: action.action,
+            target: &action.target,
+            before: &action.before,
+            after: &action.after,
+            reason: &action.reason,
+            request_id: &action.request_id,
+        }
     });
-    let columns = [
-        "subject",
-        "n",
-        "at_ms",
-        "who",
-        "action",
-        "target",
-        "before",
-        "after",
-        "reason",
-        "request_id",
-    ];
-    insert(tx, "audit", &columns, rows).await
+    insert(tx, "audit", rows).await
 }
 
 /// Writes the decisions about the emergency stop that subjects obeyed, where SQL does not have them: it may have
@@ -226,33 +187,16 @@ async fn decisions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(
             }
         }
     }
-    let rows = obeyed.iter().flat_map(|(order, (at_ms, action))| {
-        [
-            Value::Int(int(*order)),
-            Value::Text(&action.reason),
-            Value::Int(*at_ms),
-            Value::Text(&action.who),
-            Value::Text(&action.request_id),
-        ]
+    let rows = obeyed.iter().map(|(order, (at_ms, action))| {
+        cells! {
+            decision: *order,
+            reason: &action.reason,
+            at_ms: *at_ms,
+            who: &action.who,
+            request_id: &action.request_id,
+        }
     });
-    let columns = ["decision", "reason", "at_ms", "who", "request_id"];
-    let rows: Vec<_> = rows.collect();
-    upsert_rows(tx, "emergency_decisions", "DO NOTHING", &columns, &rows).await
-}
-
-/// Inserts rows into one table.
-pub async fn insert<'a, const N: usize>(
-    tx: &mut Tx<'_>,
-    table: &str,
-    columns: &[&str; N],
-    rows: impl Iterator<Item = [Value<'a>; N]>,
-) -> Result<(), sqlx::Error> {
-    insert_rows(tx, table, columns, &rows.flatten().collect::<Vec<_>>()).await
-}
-
-/// Event numbers, sequences and amounts are all below 2^53.
-pub fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+    upsert(tx, "emergency_decisions", "DO NOTHING", rows).await
 }
 
 #[cfg(test)]

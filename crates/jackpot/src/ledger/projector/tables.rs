@@ -1,4 +1,4 @@
-//! What the streams of many jackpots keep in memory, read by a few queries.
+//! What the streams of jackpots keep in memory, read by a few queries.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use jackpot_kernel::ledger::projector::load::LoadError;
 use jackpot_kernel::ledger::projector::rows::Cursor;
 use jackpot_kernel::sql::Sql;
 
-/// As [`Tables::load`](jackpot_kernel::ledger::kind::Tables::load), of each.
+/// Reads what each keeps, for [`Tables`](jackpot_kernel::ledger::kind::Tables).
 pub(super) async fn load(
     sql: &Sql,
     of: &[(&Id, &Cursor, &Books)],
