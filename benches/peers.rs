@@ -49,16 +49,16 @@ impl Round<'_> {
     /// Measures a point if it is wanted.
     pub(crate) async fn measure(&mut self, point: &str, measuring: impl Future<Output = Outcome<Sample>>) {
         if self.plan.wants(point) {
-            let measured = measuring.await;
+            let measured = Box::pin(measuring).await;
             self.done(point, measured);
         }
     }
 
     /// A load that no ledger has.
     pub(crate) async fn plain(&mut self, point: &str, load: impl Future<Output = Outcome<Load>>) {
-        let number = self.number;
-        self.measure(point, async { Ok(load.await?.sample(point, number)) })
-            .await;
+        let (number, load) = (self.number, Box::pin(load));
+        let measuring = async { Ok(load.await?.sample(point, number)) };
+        self.measure(point, measuring).await;
     }
 
     pub(crate) fn done(&mut self, point: &str, measured: Outcome<Sample>) {
@@ -219,7 +219,7 @@ impl Beside {
         unheard: usize,
         load: impl Future<Output = Outcome<Load>>,
     ) {
-        let number = round.number;
+        let (number, load) = (round.number, Box::pin(load));
         let (process, _) = self.of(on);
         let measuring = async {
             match on {

@@ -80,10 +80,10 @@ fn bar_chart(title: &'static str, points: &[Point], value: fn(&Point) -> Spread)
 
 /// Lines over one axis.
 pub(crate) fn line_chart(axes: &Axes, series: &[Series]) -> Outcome<Plot> {
-    let all = || series.iter().flat_map(|series| &series.points);
-    let axis = |value: fn(&(f64, f64)) -> f64| {
-        let most = all().map(value).fold(f64::MIN_POSITIVE, f64::max) * 1.1;
-        let least = all().map(value).fold(f64::MAX, f64::min) / 1.2;
+    let points = || series.iter().flat_map(|series| &series.points);
+    let scaled = |value: fn(&(f64, f64)) -> f64| {
+        let most = points().map(value).fold(f64::MIN_POSITIVE, f64::max) * 1.1;
+        let least = points().map(value).fold(f64::MAX, f64::min) / 1.2;
         if axes.logarithmic {
             Axis::logarithmic(least, most, short)
         } else {
@@ -91,24 +91,24 @@ pub(crate) fn line_chart(axes: &Axes, series: &[Series]) -> Outcome<Plot> {
         }
     };
     let mut marks = Vec::new();
-    let coloured = || series.iter().zip(COLOURS.into_iter().cycle());
-    for (series, colour) in coloured() {
+    let in_colours = || series.iter().zip(COLOURS.into_iter().cycle());
+    for (series, colour) in in_colours() {
         marks.push(Mark::Line(series.points.clone(), colour.to_rgba(), 2));
         let dots = series.points.iter().filter(|_| series.points.len() < 30);
         marks.extend(dots.map(|at| Mark::Dot(*at, colour.to_rgba(), 3)));
     }
     let x = Axis {
         name: axes.x,
-        ..axis(|point| point.0)
+        ..scaled(|point| point.0)
     };
     let chart = Chart {
         grid: Grid::Both,
         right: 24,
         below: 44,
         left: 62,
-        ..Chart::new(x, axis(|point| point.1), marks)
+        ..Chart::new(x, scaled(|point| point.1), marks)
     };
-    let legend = coloured().map(|(series, colour)| (series.name, colour));
+    let legend = in_colours().map(|(series, colour)| (series.name, colour));
     plot(axes.title, WIDE, &chart, legend)
 }
 

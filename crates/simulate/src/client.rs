@@ -67,7 +67,7 @@ pub struct Answered {
 impl Answered {
     /// The body, as what the contract says.
     pub fn json<T: DeserializeOwned>(&self, call: &str) -> Result<T, SimulateError> {
-        serde_json::from_slice(&self.body).map_err(|error| SimulateError::unreadable(call, error))
+        serde_json::from_slice(&self.body).map_err(|error| SimulateError::unreadable(call, error.to_string()))
     }
 }
 

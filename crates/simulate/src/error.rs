@@ -100,10 +100,10 @@ pub enum SimulateError {
 
 impl SimulateError {
     /// The answer to this call can't be read.
-    pub(crate) fn unreadable(call: &str, detail: impl ToString) -> Self {
+    pub(crate) fn unreadable(call: &str, detail: impl Into<String>) -> Self {
         Self::Unreadable {
             call: call.to_owned(),
-            detail: detail.to_string(),
+            detail: detail.into(),
         }
     }
 

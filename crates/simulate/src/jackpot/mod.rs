@@ -97,7 +97,7 @@ impl Scenario for Plan {
             },
             records,
             repeated: results.repeated,
-            meters: self.in_order(after::meters(api, &self.jackpot_id).await?)?,
+            meters: self.in_order(&after::meters(api, &self.jackpot_id).await?)?,
             expected: after::expected(api, &self.jackpot_id).await?,
             cycles: fairness::cycles(api, self, setup.target.secret.as_ref()).await?,
             pending,
@@ -127,7 +127,7 @@ impl Scenario for Plan {
 
 impl Plan {
     /// The meters of its tiers, in its order.
-    fn in_order(&self, meters: Vec<Meter>) -> Result<Vec<Meter>, SimulateError> {
+    fn in_order(&self, meters: &[Meter]) -> Result<Vec<Meter>, SimulateError> {
         let of_tier = |tier: &plan::Tier| {
             let meter = meters.iter().find(|meter| meter.tier == tier.name).cloned();
             meter.ok_or_else(|| SimulateError::unreadable(&self.path(), format!("no meter of {}", tier.name)))

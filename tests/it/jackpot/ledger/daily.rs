@@ -133,7 +133,7 @@ struct Sums {
 fn sums(events: &[Event], before_ms: i64) -> BTreeMap<String, Sums> {
     let mut all = BTreeMap::<String, Sums>::new();
     for event in events.iter().filter(|event| event.at_ms < before_ms) {
-        for posting in postings::parse(&postings::moved(event)).expect("postings") {
+        for posting in postings::parse(&postings::moved(&event.changes)).expect("postings") {
             let of = all.entry(posting.tier.to_string()).or_default();
             let moved = i128::from(posting.amount) * MICRO + i128::from(posting.micro);
             match posting.account {

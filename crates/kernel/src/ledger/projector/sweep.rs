@@ -177,7 +177,7 @@ impl<K: Kind> Projector<K> {
         let (sql, token, cursor) = (&self.ledger.sql, stream.token, stream.cursor.clone());
         let checked = sql.reading(load::check_tail::<K>(sql, id, &cursor)).await;
         match checked {
-            Ok(_) => {
+            Ok(()) => {
                 self.unchecked.remove(id);
                 Ok(true)
             }

@@ -121,10 +121,10 @@ mod tests {
         let changed = |named: &str, change: fn(&mut Evidence)| found("answers", "", named, change);
         changed("lacks 1", |evidence| _ = evidence.calls.pop());
         changed("u9", |evidence| {
-            evidence.calls[3].outcome = Err("user_id is u9".to_owned())
+            evidence.calls[3].outcome = Err("user_id is u9".to_owned());
         });
         changed("not decided", |evidence| {
-            evidence.calls[3].outcome = Ok(Outcome::Queued)
+            evidence.calls[3].outcome = Ok(Outcome::Queued);
         });
         changed("lacks", |evidence| evidence.calls[3].ask.user += 1_000);
         changed("as a replay", |evidence| {
@@ -183,7 +183,7 @@ mod tests {
         });
         changed("twice", |evidence| evidence.voids.push(evidence.voids[0].clone()));
         changed("was answered", |evidence| {
-            evidence.voids[0].outcome = Ok(Outcome::OutOfStock)
+            evidence.voids[0].outcome = Ok(Outcome::OutOfStock);
         });
     }
 }

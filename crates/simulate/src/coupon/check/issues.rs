@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn a_gap_and_a_double_are_found() {
         found("sequences", "", "10 was given to nobody", |evidence| {
-            renumber(evidence, 10, 61)
+            renumber(evidence, 10, 61);
         });
         found("sequences", "", "9 was given twice", |evidence| {
-            renumber(evidence, 10, 9)
+            renumber(evidence, 10, 9);
         });
     }
 

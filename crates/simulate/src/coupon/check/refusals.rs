@@ -180,7 +180,7 @@ mod tests {
             }
         });
         found("was issued as", |evidence, call| {
-            fixture::unit(evidence, call).sequence += 1
+            fixture::unit(evidence, call).sequence += 1;
         });
         found("sent later", |evidence, call| {
             let ask = evidence.calls[call].ask;

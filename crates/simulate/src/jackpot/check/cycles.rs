@@ -103,10 +103,10 @@ mod tests {
     fn a_missing_cycle_or_seed_is_found() {
         found(RULE, MUST_HIT, "times", |evidence| _ = evidence.cycles.remove(1));
         found(RULE, MUST_HIT, "not published", |evidence| {
-            evidence.cycles[0].seed = None
+            evidence.cycles[0].seed = None;
         });
         found(RULE, MUST_HIT, "under nonce", |evidence| {
-            evidence.cycles[1].nonce = "0".repeat(32)
+            evidence.cycles[1].nonce = "0".repeat(32);
         });
     }
 

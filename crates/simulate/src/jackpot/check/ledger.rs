@@ -65,7 +65,7 @@ mod tests {
         ];
         for change in changes {
             found("ledger", "", "", |evidence| {
-                change(evidence.receipts.as_mut().expect("receipts"))
+                change(evidence.receipts.as_mut().expect("receipts"));
             });
         }
     }

@@ -93,7 +93,7 @@ mod tests {
     fn a_gap_and_a_double_are_found() {
         found("sequences", "", "nobody", |evidence| _ = evidence.records.remove(10));
         found("sequences", "", "twice", |evidence| {
-            fixture::answer(evidence, 10).sequence = 10
+            fixture::answer(evidence, 10).sequence = 10;
         });
     }
 

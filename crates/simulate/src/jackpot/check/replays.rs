@@ -83,10 +83,10 @@ mod tests {
     #[test]
     fn an_entry_made_twice_or_never_is_found() {
         altered("made twice", |pair| {
-            (pair.again.created, pair.again.replayed) = (true, false)
+            (pair.again.created, pair.again.replayed) = (true, false);
         });
         altered("never made", |pair| {
-            (pair.first.created, pair.first.replayed) = (false, true)
+            (pair.first.created, pair.first.replayed) = (false, true);
         });
         let mut evidence = fixture::honest("");
         let first = &mut evidence.repeated[0].first;

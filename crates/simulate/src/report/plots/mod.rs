@@ -75,12 +75,14 @@ impl Plot {
         })
     }
 
+    #[must_use]
     pub fn captioned(self, caption: impl Into<String>) -> Self {
         let caption = caption.into();
         Self { caption, ..self }
     }
 
     /// Colours and what they stand for.
+    #[must_use]
     pub fn with_legend(self, legend: impl IntoIterator<Item = (RGBColor, String)>) -> Self {
         let legend = legend.into_iter().map(|(colour, text)| (css(colour), text)).collect();
         Self { legend, ..self }

@@ -96,7 +96,7 @@ mod tests {
             found("passes", "", "", |evidence| sign(evidence, key, typ, |_| {}));
         }
         found("passes", "", "no such route", |evidence| {
-            evidence.keys = Err("no such route".to_owned())
+            evidence.keys = Err("no such route".to_owned());
         });
     }
 }

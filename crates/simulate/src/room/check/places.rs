@@ -52,7 +52,7 @@ mod tests {
             (None, "nobody"),
         ] {
             found("places", "", named, |evidence| {
-                evidence.visits[5].joins[0].position = place
+                evidence.visits[5].joins[0].position = place;
             });
         }
         found("places", "", "", |evidence| evidence.visits[5].fell_back = Some((3, 4)));
