@@ -49,6 +49,7 @@ mod wrk;
 #[expect(dead_code, reason = "the tests use more of them")]
 mod brokers;
 #[path = "../tests/it/support/wait.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
 mod wait;
 // Where `brokers` looks for them.
 use wait::{eventually, free_port};

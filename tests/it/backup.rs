@@ -7,21 +7,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::fault::load::{Load, Played};
 use crate::fault::support::{
-    PATIENCE, balanced, connection, create, embedded, embedded_url, enter, entry, key, lively, own_redis,
-    until_nothing_is_pending,
+    balanced, connection, create, embedded, embedded_url, enter, entry, key, lively, until_nothing_is_pending,
 };
 use crate::jackpot::must_hit::four_ruled;
-use crate::support::eventually;
 use crate::support::given;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::{Answer, MASTER_SECRET, Service, output_text, redis_at};
+use crate::support::prelude::*;
+use crate::support::service::{MASTER_SECRET, redis_at};
 
 const JACKPOT: &str = "vault";
 const PLAYERS: usize = 8;
@@ -62,13 +58,12 @@ fn text(path: &Path) -> &str {
 }
 
 fn succeeded(output: &Output) -> String {
-    assert!(output.status.success(), "{}", output_text(output));
-    output_text(output)
+    output.done().words().into_owned()
 }
 
 fn refused(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(1), "{}", output_text(output));
-    output_text(output)
+    assert_eq!(output.status.code(), Some(1), "{}", output.words());
+    output.words().into_owned()
 }
 
 fn another(db: &LedgerDb) -> impl Future<Output = LedgerDb> + use<> {
@@ -117,8 +112,7 @@ async fn epochs(service: &Service) -> Vec<Value> {
 
 async fn rotate(service: &Service) {
     let path = format!("/v1/jackpots/{JACKPOT}/fairness/rotate");
-    let answer = service.post(&path, json!({"reason": "a drill"})).await;
-    assert!(answer.status.is_success(), "{:?}", answer.body);
+    service.post(&path, json!({"reason": "a drill"})).await.done();
 }
 
 /// Each entry is answered as before, and nothing is counted again. A backup under load may hold entries between two
@@ -129,7 +123,7 @@ async fn assert_answered_as_before(service: &Service, played: &[Played]) {
     let path = format!("/v1/jackpots/{JACKPOT}/entries");
     for one in played {
         let again = service.post(&path, one.entry.clone()).await;
-        assert_eq!((again.status, &again.body), (StatusCode::OK, &one.body), "repeated");
+        assert_eq!(again.is(200), &one.body, "repeated");
     }
     assert_eq!(balanced(service, JACKPOT).await, before, "nothing was counted again");
 }
@@ -164,7 +158,7 @@ async fn count_unknown(service: &Service, played: &[Played]) -> usize {
 async fn assert_reconciled(service: &Service) {
     eventually(PATIENCE, "Redis and the ledger agree", async || {
         let answer = service.get("/v1/reconciliation").await;
-        assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
+        answer.is(200);
         let items = answer.body["items"].as_array().cloned().unwrap_or_default();
         let clean = |item: &Value| item["lag"] == 0 && item["clean"] == true;
         (!items.is_empty() && items.iter().all(clean)).then_some(())
@@ -179,12 +173,9 @@ async fn issue(service: &Service, request: &str) -> Answer {
 
 async fn define_the_others(service: &Service) {
     let coupon = json!({"name": "A shirt", "stock": 5, "per_user": 1});
-    assert_eq!(
-        service.put("/v1/coupons/shirt", coupon).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/coupons/shirt", coupon).await.is(201);
     let room = json!({"capacity": 3, "session_s": 60, "waiting_timeout_s": 60});
-    assert_eq!(service.put("/v1/rooms/hall", room).await.status, StatusCode::CREATED);
+    service.put("/v1/rooms/hall", room).await.is(201);
 }
 
 /// The drill: load, a backup under load, more load, rotations, then the loss of everything. A service then starts from
@@ -195,7 +186,7 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     create(&service, lively(JACKPOT)).await;
     define_the_others(&service).await;
     let issued = issue(&service, "r1").await;
-    assert_eq!(issued.status, StatusCode::CREATED, "{:?}", issued.body);
+    issued.is(201);
     let made = service.command(&["key", "new", "--role", "play", "--name", "game-1"]);
     let play = String::from_utf8(made.stdout).expect("text").trim().to_owned();
     let operator = service.operator_key().to_owned();
@@ -209,11 +200,9 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     // All of `before` is acknowledged; the other players go on.
     let backup = places.at("one");
     let told = succeeded(&service.command_beside(&["backup", text(&backup)]).await);
-    assert!(told.contains("holds every secret"), "{told}");
-    assert!(
-        told.contains("jackpot vault: event ") && told.contains("game-1"),
-        "{told}"
-    );
+    told.says("holds every secret");
+    told.says("jackpot vault: event ");
+    told.says("game-1");
     assert_private(&backup);
     assert!(!fs::exists(places.at("one.partial")).expect("a look"));
     load.until_answered(100).await;
@@ -230,10 +219,8 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     drop(db);
     let (service, told) = restored(&backup, &[new.environment()]).await;
     println!("{told}");
-    assert!(
-        told.contains("LOST") && told.contains("jackpot vault: event "),
-        "{told}"
-    );
+    told.says("LOST");
+    told.says("jackpot vault: event ");
     assert_eq!(service.operator_key(), operator, "the operator's key is the same");
     eventually(PATIENCE, "the game's key works", async || {
         (get_as(&service, &play, &format!("/v1/jackpots/{JACKPOT}/entries/first0-0")).await == StatusCode::OK)
@@ -244,11 +231,7 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     assert!(listed.contains("operator") && listed.contains("game-1"), "{listed}");
     assert_answered_as_before(&service, &before).await;
     let again = issue(&service, "r1").await;
-    assert_eq!(
-        (again.status, again.body),
-        (StatusCode::OK, issued.body),
-        "the same code"
-    );
+    assert_eq!(again.is(200), &issued.body, "the same code");
     assert_eq!(service.get("/v1/rooms/hall").await.body["capacity"], 3);
 
     assert_never_open_before(&service, &seen).await;
@@ -258,7 +241,7 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
         "{} entries before the backup are there, {unknown} after it are lost",
         before.len()
     );
-    assert!(enter(&service, JACKPOT, "fresh").await.status.is_success());
+    enter(&service, JACKPOT, "fresh").await.done();
     assert_reconciled(&service).await;
 }
 
@@ -274,11 +257,11 @@ async fn heavy_what_only_redis_has_is_brought_into_the_backup_of_a_stopped_servi
     let running = places.at("running");
     succeeded(&service.command_beside(&["backup", text(&running)]).await);
     let last = enter(&service, JACKPOT, "last").await;
-    assert_eq!(last.status, StatusCode::CREATED);
+    last.is(201);
     service.kill9();
     let stopped = places.at("stopped");
     let told = succeeded(&service.command(&["backup", text(&stopped)]));
-    assert!(told.contains("jackpot vault: event "), "{told}");
+    told.says("jackpot vault: event ");
     assert_eq!(service.redis_pids(), [], "its Redis was taken over and ended");
     let pair = [&running, &stopped].map(|place| fs::read_to_string(place.join("manifest.json")).expect("a manifest"));
     let ids = pair.map(|text| serde_json::from_str::<Value>(&text).expect("JSON")["ledger_id"].clone());
@@ -297,11 +280,7 @@ async fn heavy_what_only_redis_has_is_brought_into_the_backup_of_a_stopped_servi
             Some(entry("last")),
         )
         .await;
-    assert_eq!(
-        (again.status, again.body),
-        (StatusCode::OK, last.body),
-        "answered a moment before"
-    );
+    assert_eq!(again.is(200), &last.body, "answered a moment before");
     assert_reconciled(&restored).await;
 }
 
@@ -311,11 +290,11 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
     let (mut service, _) = embedded(&[]).await;
     create(&service, lively(JACKPOT)).await;
     let first = enter(&service, JACKPOT, "first").await;
-    assert_eq!(first.status, StatusCode::CREATED);
+    first.is(201);
     let backup = places.at("one");
     succeeded(&service.command_beside(&["backup", text(&backup)]).await);
     let told = refused(&service.command_beside(&["backup", text(&backup)]).await);
-    assert!(told.contains("overwrites nothing"), "{told}");
+    told.says("overwrites nothing");
     // The target is the data directory of a service, running or stopped.
     let told = refused(&restore(service.data_dir(), &backup, &[]));
     assert!(told.contains("keys.toml") && told.contains("ledger.sqlite"), "{told}");
@@ -332,11 +311,9 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
     };
     let other = ("JACKPOT__FAIRNESS__MASTER_SECRET", "60".repeat(32));
     let told = refused(&restore(data.path(), &backup, &[(other.0, &other.1)]));
-    assert!(told.contains("fairness.master_secret is another secret"), "{told}");
-    assert!(
-        !told.contains(MASTER_SECRET) && !told.contains(&other.1),
-        "no secret is shown: {told}"
-    );
+    told.says("fairness.master_secret is another secret");
+    told.hides(MASTER_SECRET);
+    told.hides(&other.1);
     left("another draw secret");
 
     let redis = own_redis(&[]).await;
@@ -348,7 +325,7 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
         .expect("SET");
     let standalone = redis_at(redis.url());
     let told = refused(&restore(data.path(), &backup, &standalone));
-    assert!(told.contains("Redis holds 1 keys"), "{told}");
+    told.says("Redis holds 1 keys");
     left("a Redis in use");
 
     let postgres = LedgerDb::postgres().await;
@@ -362,13 +339,13 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
     left("a database in use");
 
     let (service, told) = restored(&backup, &[]).await;
-    assert!(told.contains("master.secret is not written"), "{told}");
+    told.says("master.secret is not written");
     assert!(
         !service.data_dir().join("master.secret").exists(),
         "the environment gives it"
     );
     let again = enter(&service, JACKPOT, "first").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert_eq!(again.is(200), &first.body);
 }
 
 #[tokio::test]
@@ -419,7 +396,7 @@ async fn the_secrets_of_the_environment_are_in_the_backup() {
     let backup = places.at("one");
     let told = succeeded(&service.command_beside(&["backup", text(&backup)]).await);
     for secret in [MASTER_SECRET, &signing, &next] {
-        assert!(!told.contains(secret), "{told}");
+        told.hides(secret);
     }
     let keys = service.get("/v1/keys").await.body;
     let is_there = async |environment: &[(&str, &str)], files: [Option<&str>; 2]| {
@@ -430,7 +407,7 @@ async fn the_secrets_of_the_environment_are_in_the_backup() {
         }
         assert_eq!(restored.get("/v1/keys").await.body, keys, "the same key signs");
         let again = enter(&restored, JACKPOT, "first").await;
-        assert_eq!((again.status, &again.body), (StatusCode::OK, &first.body));
+        assert_eq!(again.is(200), &first.body);
         eventually(PATIENCE, "the epoch of before is published", async || {
             let epochs = epochs(&restored).await;
             let (old, new) = (&epochs[0], epochs.last()?);
@@ -443,7 +420,7 @@ async fn the_secrets_of_the_environment_are_in_the_backup() {
     is_there(&[(MASTER, &third), (PREVIOUS, &next)], [None, Some(MASTER_SECRET)]).await;
     let data = Places::data();
     let told = refused(&restore(data.path(), &backup, &[(MASTER, &third)]));
-    assert!(told.contains("add that one to fairness.previous_secrets"), "{told}");
+    told.says("add that one to fairness.previous_secrets");
 }
 
 #[tokio::test]
@@ -470,7 +447,7 @@ async fn a_full_disk_leaves_no_backup() {
         fs::read_dir(places.0.path()).expect("a directory").count(),
         0,
         "{}",
-        output_text(&output)
+        output.words()
     );
     succeeded(&service.command_beside(&["backup", text(&backup)]).await);
 }
@@ -495,22 +472,19 @@ async fn a_ledger_that_lacks_events_is_copied_on_demand_alone() {
         .expect("HSET");
     let backup = places.at("one");
     let told = refused(&service.command_beside(&["backup", text(&backup)]).await);
-    assert!(
-        told.contains("jackpot 'vault' is at event ")
-            && told.contains("Redis at event 999999")
-            && told.contains("--ledger-only"),
-        "{told}"
-    );
+    told.says("jackpot 'vault' is at event ");
+    told.says("Redis at event 999999");
+    told.says("--ledger-only");
     assert!(!backup.exists());
     let told = succeeded(
         &service
             .command_beside(&["backup", "--ledger-only", text(&backup)])
             .await,
     );
-    assert!(told.contains("Redis was not asked"), "{told}");
+    told.says("Redis was not asked");
     let (restored, _) = restored(&backup, &[]).await;
     let again = enter(&restored, JACKPOT, "first").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert_eq!(again.is(200), &first.body);
 }
 
 /// A restore fails in the middle. Nothing is served from its result, and a repeat completes it.
@@ -535,22 +509,20 @@ async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
     assert!(data.path().join("ledger.sqlite").exists());
     let (status, log) = Service::refused(data.path(), &[]).await;
     assert!(!status.success());
-    assert!(
-        log.contains("begun here and not ended") && log.contains(text(&one)),
-        "{log}"
-    );
+    log.says("begun here and not ended");
+    log.says(text(&one));
     let told = refused(&restore(data.path(), &two, &[]));
-    assert!(told.contains("another backup"), "{told}");
+    told.says("another backup");
     succeeded(&restore(data.path(), &one, &[]));
     let told = refused(&restore(data.path(), &one, &[]));
-    assert!(told.contains("restored into an empty one"), "it is in use now: {told}");
+    told.says("restored into an empty one");
     let mut service = Service::start_in(data, &[]).await;
     let again = enter(&service, JACKPOT, "first").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
-    assert!(enter(&service, "ruled", "after").await.status.is_success());
+    assert_eq!(again.is(200), &first.body);
+    enter(&service, "ruled", "after").await.done();
     assert!(service.stop().await.success());
     let verified = succeeded(&service.command(&["verify", "--ledger"]));
-    assert!(verified.contains("jackpot ruled"), "{verified}");
+    verified.says("jackpot ruled");
 }
 
 /// What a kill leaves after each step, made by hand: the mark alone; the mark with a secret and half a ledger; the mark
@@ -577,7 +549,7 @@ async fn a_restore_goes_on_from_whatever_a_kill_has_left(db: LedgerDb) {
     assert!(!data.path().join("ledger.sqlite.partial").exists());
     let restored = Service::start_in(data, &[url]).await;
     let again = enter(&restored, JACKPOT, "first").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert_eq!(again.is(200), &first.body);
     assert_reconciled(&restored).await;
 }
 
@@ -604,7 +576,7 @@ async fn a_day_of_the_index_that_goes_meanwhile_is_left_out() {
     succeeded(&service.command(&["backup", "--ledger-only", text(&backup)]));
     let (restored, _) = restored(&backup, &[]).await;
     let again = enter(&restored, JACKPOT, "first").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
-    assert!(enter(&restored, JACKPOT, "second").await.status.is_success());
+    assert_eq!(again.is(200), &first.body);
+    enter(&restored, JACKPOT, "second").await.done();
     assert_reconciled(&restored).await;
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use score::{Approach, Round, Score, Spec, failures, table};
 
+use crate::support::prelude::*;
+
 const SPEC: Spec = Spec {
     winners: 3,
     contributors: 1,
@@ -51,7 +53,7 @@ fn an_exact_round_is_not_wrong() {
     let score = judged(THEIRS, &[1_005], 5);
     assert!(!score.is_wrong(), "{score:?}");
     assert!((score.entries_per_s - 10.0).abs() < 1e-9);
-    assert!(table(&SPEC, &[score]).contains("| ✓ theirs | 1010 | 1005 | 5 | 0 | 0 of 1 |"));
+    table(&SPEC, &[score]).says("| ✓ theirs | 1010 | 1005 | 5 | 0 | 0 of 1 |");
 }
 
 #[test]

@@ -4,11 +4,9 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
-use serde_json::Value;
-
-use crate::fault::support::own_redis;
 use crate::support::free_port;
-use crate::support::service::{MASTER_SECRET, Service};
+use crate::support::prelude::*;
+use crate::support::service::MASTER_SECRET;
 
 /// The findings of a check that are not `ok`.
 fn wrong(output: &Output, check: &str) -> Vec<Value> {
@@ -30,7 +28,7 @@ fn a_first_start_can_work_and_nothing_is_made_for_it() {
         ("JACKPOT__HTTP__LISTEN", &listen),
     ];
     let output = Service::command_in(data.path(), &environment, &["doctor", "--json"]);
-    assert!(output.status.success(), "{output:?}");
+    output.done();
     for check in ["settings", "directory", "address", "redis", "ledger"] {
         assert!(wrong(&output, check).is_empty(), "{output:?}");
     }
@@ -41,7 +39,7 @@ fn a_first_start_can_work_and_nothing_is_made_for_it() {
 async fn beside_a_running_service_it_finds_everything_in_order() {
     let service = Service::start().await;
     let output = service.command_beside(&["doctor", "--json"]).await;
-    assert!(output.status.success(), "{output:?}");
+    output.done();
     for check in ["service", "keys", "redis", "ledger", "pair", "clocks"] {
         assert!(wrong(&output, check).is_empty(), "{output:?}");
     }
@@ -72,11 +70,11 @@ async fn what_is_wrong_is_named_with_what_to_do() {
         let text = found[0].to_string();
         assert!(text.len() > 20, "{text}");
     }
-    assert!(wrong(&output, "redis")[0].to_string().contains("appendfsync"));
+    wrong(&output, "redis")[0].to_string().says("appendfsync");
 
     let environment = [("JACKPOT__HTTP__WORKERS", "many")];
     let output = Service::command_in(data.path(), &environment, &["doctor"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("http.workers"), "{text}");
+    text.says("http.workers");
 }

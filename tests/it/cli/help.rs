@@ -3,7 +3,7 @@
 use clap::{Command, CommandFactory as _};
 use jackpot::cli::Cli;
 
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 /// The commands without subcommands, with their names.
 fn leaves(command: &Command, path: &str, found: &mut Vec<(String, String)>) {
@@ -68,8 +68,8 @@ fn shells_get_their_completions() {
         ("fish", "complete -c jackpot"),
     ] {
         let output = Service::command_in(data.path(), &[], &["completions", shell]);
-        assert!(output.status.success());
-        assert!(output_text(&output).contains(part), "{shell}");
+        output.done();
+        assert!(output.words().contains(part), "{shell}");
     }
     let output = Service::command_in(data.path(), &[], &["completions", "no-shell"]);
     assert_eq!(output.status.code(), Some(2));

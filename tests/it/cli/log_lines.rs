@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::Method;
-use serde_json::{Value, json};
-
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -18,7 +14,7 @@ async fn line_of_an_entry(format: &str) -> String {
         json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null}]);
     let definition = json!({"id": "spring", "name": "Spring", "currency": "KRW", "contribution": {"fixed": 1},
         "tiers": tiers, "odds": {"total": 1, "ranks": []}});
-    assert_eq!(service.put("/v1/jackpots/spring", definition).await.status, 201);
+    service.put("/v1/jackpots/spring", definition).await.is(201);
     let entry = json!({"entry_id": "line-1", "player_id": "p1", "stake": 1});
     let answer = service
         .call(Method::POST, "/v1/jackpots/spring/entries", Some(entry))
@@ -39,7 +35,7 @@ async fn line_of_an_entry(format: &str) -> String {
 async fn a_line_for_people_names_request_caller_and_entry() {
     let line = line_of_an_entry("pretty").await;
     let span = r#"request{request_id="ID" method=POST route="/v1/jackpots/{id}/entries" caller="operator" jackpot_id="spring" entry_id="line-1"}: "#;
-    assert!(line.contains(span), "{line}");
+    line.says(span);
 }
 
 #[tokio::test]
@@ -49,11 +45,7 @@ async fn a_line_for_machines_names_them_too() {
     let span = json!({"name": "request", "request_id": "ID", "method": "POST", "route": "/v1/jackpots/{id}/entries",
         "caller": "operator", "jackpot_id": "spring", "entry_id": "line-1"});
     assert_eq!(line["spans"], json!([span]), "{line}");
-    assert_eq!(
-        (&line["level"], &line["status"]),
-        (&json!("DEBUG"), &json!(201)),
-        "{line}"
-    );
+    assert_has!(line, {"level": "DEBUG", "status": 201});
 }
 
 /// The first line of the log that has all these words.
@@ -107,7 +99,7 @@ async fn what_operators_do_is_in_the_log_with_who_and_why() {
         let answer = service
             .call(method, &format!("/v1/jackpots/spring{path}"), Some(body))
             .await;
-        assert!(answer.status.is_success(), "{}", answer.text);
+        answer.done();
         let request_id = answer.headers["x-request-id"].to_str().expect("text").to_owned();
         let who = "\"who\":\"operator\"";
         line_with(
@@ -136,7 +128,7 @@ async fn definitions_of_coupons_and_rooms_are_in_the_log_too() {
         ("/v1/rooms/lobby", room, "room_id=lobby"),
     ] {
         let answer = service.put(path, body).await;
-        assert_eq!(answer.status, 201, "{}", answer.text);
+        answer.is(201);
         let request_id = answer.headers["x-request-id"].to_str().expect("text").to_owned();
         line_with(
             &service,
@@ -166,7 +158,7 @@ async fn keys_that_are_made_and_revoked_are_in_the_log_by_name() {
         "{told}"
     );
     line_with(&service, &["INFO", "API key revoked", "game-7", "play"]).await;
-    assert!(!service.log().contains(key.trim()), "a key is in the log");
+    service.log().hides(key.trim());
 }
 
 #[tokio::test]
@@ -174,10 +166,10 @@ async fn heavy_a_rebuilt_redis_is_no_error_and_the_line_says_where_it_was() {
     let mut service = Service::start().await;
     let definition = json!({"id": "spring", "name": "Spring", "currency": "KRW", "contribution": {"fixed": 1},
         "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1}], "odds": {"total": 1, "ranks": []}});
-    assert_eq!(service.put("/v1/jackpots/spring", definition).await.status, 201);
+    service.put("/v1/jackpots/spring", definition).await.is(201);
     for entry_id in ["a", "b"] {
         let entry = json!({"entry_id": entry_id, "player_id": "p1", "stake": 1});
-        assert_eq!(service.post("/v1/jackpots/spring/entries", entry).await.status, 201);
+        service.post("/v1/jackpots/spring/entries", entry).await.is(201);
     }
     assert!(service.stop().await.success());
     let length = service.log().len();
@@ -195,5 +187,5 @@ async fn heavy_a_rebuilt_redis_is_no_error_and_the_line_says_where_it_was() {
     .await;
     line_with(&service, &["this jackpot is rebuilt from the ledger"]).await;
     let log = service.log()[length..].to_owned();
-    assert!(!log.contains("ERROR"), "{log}");
+    log.hides("ERROR");
 }

@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::subject::kinds::JACKPOT;
 
-use crate::support::ledger_db::{LedgerDb, on_both_databases, stream_row};
+use crate::support::ledger_db::stream_row;
+use crate::support::prelude::*;
 
 on_both_databases!(empty: migrate_says_what_it_did);
 on_both_databases!(
@@ -67,10 +68,7 @@ async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {
     let refused = migrate(&db, &[db.environment()]);
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1));
-    assert!(
-        text.contains("before the first release: begin with an empty database"),
-        "{text}"
-    );
+    text.says("before the first release: begin with an empty database");
 }
 
 async fn a_ledger_of_the_first_schema_keeps_its_streams(db: LedgerDb) {
@@ -109,10 +107,8 @@ fn migrate_fails_with_what_is_wrong() {
     let failed = migrate(&db, &[("JACKPOT__LEDGER__URL", "postgres://u:hidden@127.0.0.1:1/d")]);
     let text = String::from_utf8_lossy(&failed.stderr);
     assert_eq!(failed.status.code(), Some(1));
-    assert!(
-        text.contains("jackpot: PostgreSQL 127.0.0.1:1/d: ") && !text.contains("hidden"),
-        "{text}"
-    );
+    text.says("jackpot: PostgreSQL 127.0.0.1:1/d: ");
+    text.hides("hidden");
     std::fs::write(
         db.data_dir().join("ledger.sqlite"),
         "no database, but long enough to be looked at".repeat(20),

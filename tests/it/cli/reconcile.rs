@@ -6,7 +6,7 @@ use jackpot::sql::Sql;
 
 use crate::http::support::{Options, Pair, server_with};
 use crate::support::ledger_db;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 /// What it says where a service with this certificate listens.
 fn reconciled(data: &Path, listen: &str, pair: &Pair) -> String {
@@ -20,7 +20,7 @@ fn reconciled(data: &Path, listen: &str, pair: &Pair) -> String {
     ];
     let output = Service::command_in(data, &environment, &["reconcile", "--key", "none"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    output_text(&output)
+    output.words().into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,12 +44,9 @@ async fn a_service_with_tls_is_asked_by_https_and_known_by_its_certificate() {
         let asked = |pair| reconciled(data.path(), &listen, pair);
         (asked(&pair), asked(&Pair::new()))
     });
-    assert!(own.contains(&format!("last comparison of https://{listen}")), "{own}");
+    own.says(&format!("last comparison of https://{listen}"));
     // This server has no ledger. Its problem is an answer that came through TLS.
-    assert!(own.contains("no route has this path"), "{own}");
-    assert!(
-        !other.contains("no route has this path"),
-        "another server got the key: {other}"
-    );
+    own.says("no route has this path");
+    other.hides("no route has this path");
     held.close().await;
 }

@@ -9,9 +9,8 @@ use tempfile::TempDir;
 use tokio::net::UnixDatagram;
 use tokio::task::JoinSet;
 
-use crate::fault::support::own_redis;
-use crate::support::eventually;
-use crate::support::service::{PATIENT, Service, redis_at};
+use crate::support::prelude::*;
+use crate::support::service::{PATIENT, redis_at};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the watchdog, in microseconds: the service looks at its status three times in this time.

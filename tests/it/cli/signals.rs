@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::eventually;
-use crate::support::service::{MASTER_SECRET, Service};
+use crate::support::prelude::*;
+use crate::support::service::MASTER_SECRET;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

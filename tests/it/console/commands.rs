@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use reqwest::StatusCode;
-
 use super::fixture::{Operator, between, bound_key, key};
 use super::money::won;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 /// The arguments of the command that begins so.
 fn arguments(html: &str, begin: &str) -> Vec<String> {
@@ -16,9 +14,7 @@ fn arguments(html: &str, begin: &str) -> Vec<String> {
 
 fn run(service: &Service, arguments: &[String]) -> String {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    let done = service.command(&arguments);
-    assert!(done.status.success(), "{arguments:?}: {}", output_text(&done));
-    output_text(&done)
+    service.command(&arguments).done().words().into_owned()
 }
 
 #[tokio::test]
@@ -40,9 +36,8 @@ async fn an_export_is_made_and_verified_as_the_page_says() {
         events(&downloaded.html),
         events(&fs::read_to_string(&file).expect("a file"))
     );
-    assert!(page.text().contains("Last restore never"), "{}", page.text());
-    let unknown = operator.get("/console/commands?jackpot=none").await;
-    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    page.says("Last restore never");
+    operator.get("/console/commands?jackpot=none").await.is(404);
 }
 
 #[tokio::test]
@@ -66,16 +61,11 @@ async fn commands_name_the_settings_of_the_service_and_who_may_only_look_gets_no
     );
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
     let page = reader.page("/console/commands?jackpot=spring").await;
-    assert!(
-        page.html.contains("jackpot export")
-            && !page.html.contains("jackpot restore")
-            && !page.html.contains("jackpot backup")
-    );
+    page.html.says("jackpot export");
+    page.html.hides("jackpot restore");
+    page.html.hides("jackpot backup");
     let bound = Operator::sign_in_with(&service, &bound_key(&service, "operate", "jackpot:other").await).await;
-    assert_eq!(
-        bound.get("/console/commands?jackpot=spring").await.status,
-        StatusCode::FORBIDDEN
-    );
+    bound.get("/console/commands?jackpot=spring").await.is(403);
     let page = bound.page("/console/commands").await;
     assert!(!page.html.contains("?jackpot=spring") && !page.html.contains("jackpot backup"));
 }

@@ -1,15 +1,9 @@
 //! The pages of coupons.
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use super::fixture::{Operator, Page, audited, between, bound_key, key};
 use crate::coupon::http::support::{ask, create, hold, join, release, until};
-use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::support::eventually;
-use crate::support::ledger_db::LedgerDb;
 use crate::support::local::LocalServer;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const NEW: &str = "/console/new-coupon";
 const DEFINED: [(&str, &str); 5] = [
@@ -31,7 +25,7 @@ fn with<'f>(fields: &[(&'f str, &'f str)], name: &'f str, value: &'f str) -> Vec
 }
 
 fn is_wrong(page: &Page, fields: &[&str]) {
-    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", page.text());
+    page.is(422);
     for field in fields {
         assert!(
             page.html.contains(&format!("id=\"f-{field}-error\"")),
@@ -48,10 +42,10 @@ async fn a_coupon_is_defined_after_a_look_at_it() {
     let empty = operator.page("/console/coupons").await;
     assert!(empty.text().contains("There is no coupon yet") && empty.html.contains(NEW));
     let preview = operator.submit(NEW, &DEFINED).await;
-    assert_eq!(preview.status, StatusCode::OK, "{}", preview.text());
+    preview.is(200);
     let text = preview.text();
     for part in ["Name A <free> coffee", "Stock 1,000", "Starts 2026-01-01 00:00:00 UTC"] {
-        assert!(text.contains(part), "{part} in {text}");
+        text.says(part);
     }
     assert_eq!(coupon(&service, "coffee").await["code"], "coupon-not-found");
     is_wrong(
@@ -67,23 +61,11 @@ async fn a_coupon_is_defined_after_a_look_at_it() {
         done.text()
     );
     let defined = coupon(&service, "coffee").await;
-    assert_eq!(
-        [
-            &defined["name"],
-            &defined["stock"],
-            &defined["per_user"],
-            &defined["starts_at"]
-        ],
-        [
-            &json!("A <free> coffee"),
-            &json!(1000),
-            &json!(2),
-            &json!("2026-01-01T00:00:00.000Z")
-        ]
-    );
+    assert_has!(defined, {"name": "A <free> coffee", "stock": 1000, "per_user": 2,
+        "starts_at": "2026-01-01T00:00:00.000Z"});
     let page = operator.page(done.leads_to()).await;
     assert!(page.text().contains("The coupon is defined.") && page.html.contains("A &lt;free&gt; coffee"));
-    assert!(!page.html.contains("<free>"));
+    page.html.hides("<free>");
     // Sent again, it is refused and changes nothing.
     is_wrong(
         &operator.submit_on(&preview, NEW, &[("reason", "launch")]).await,
@@ -140,7 +122,7 @@ async fn what_is_wrong_with_a_definition_is_beside_its_field_before_anything_is_
             ],
         )
         .await;
-    assert!(same.text().contains("These are the values of now."), "{}", same.text());
+    same.says("These are the values of now.");
     // Only the script knows what is out.
     let below = [
         ("name", "x"),
@@ -162,20 +144,17 @@ async fn two_operators_do_not_overwrite_each_other() {
     let preview = operator
         .submit(path, &[("name", "Both"), ("stock", "20"), ("per_user", "1")])
         .await;
-    assert!(preview.text().contains("Stock 10 20"), "{}", preview.text());
-    let answer = service
+    preview.says("Stock 10 20");
+    service
         .put("/v1/coupons/both", json!({"name": "Other", "stock": 15}))
-        .await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        .await
+        .is(200);
     let again = operator.submit_on(&preview, path, &[("reason", "more")]).await;
-    assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
+    again.is(422);
     let text = again.text();
-    assert!(
-        text.contains("Someone changed it meanwhile")
-            && text.contains("Stock 15 20")
-            && text.contains("Name Other Both"),
-        "{text}"
-    );
+    text.says("Someone changed it meanwhile");
+    text.says("Stock 15 20");
+    text.says("Name Other Both");
     assert_eq!(coupon(&service, "both").await["stock"], 15);
     let done = operator.submit_on(&again, path, &[("reason", "more")]).await;
     assert_eq!(
@@ -185,7 +164,7 @@ async fn two_operators_do_not_overwrite_each_other() {
         done.text()
     );
     let changed = coupon(&service, "both").await;
-    assert_eq!([&changed["stock"], &changed["version"]], [&json!(20), &json!(3)]);
+    assert_has!(changed, {"stock": 20, "version": 3});
     // A repeat of the last form changes nothing.
     operator.submit_on(&again, path, &[("reason", "more")]).await;
     assert_eq!(coupon(&service, "both").await["version"], 3);
@@ -204,7 +183,7 @@ async fn a_list_of_users_gets_units_and_each_line_without_one_is_named() {
     let operator = Operator::sign_in(&service).await;
     let path = "/console/coupons/many/bulk";
     let form = operator.page(path).await;
-    assert!(form.text().contains("3 units remain"), "{}", form.text());
+    form.says("3 units remain");
     let list = format!("{}{}\n<nothing>\n", users(4), r#"{"request_id":"r9","user_id":"u1"}"#);
     for (reason, file, field) in [("", list.as_str(), "reason"), ("launch", "", "list")] {
         let name = if file.is_empty() { "" } else { "users.ndjson" };
@@ -224,7 +203,7 @@ async fn a_list_of_users_gets_units_and_each_line_without_one_is_named() {
                 &[],
             )
             .await;
-        assert_eq!(page.status, StatusCode::OK, "{}", page.text());
+        page.is(200);
         let text = page.text();
         for part in [
             format!("6 lines decided, {issued} issued now.").as_str(),
@@ -234,9 +213,9 @@ async fn a_list_of_users_gets_units_and_each_line_without_one_is_named() {
             "1 refused",
             "6 — refused",
         ] {
-            assert!(text.contains(part), "{part} in {text}");
+            text.says(part);
         }
-        assert!(page.html.contains("/console/coupons/many/issues/r4"));
+        page.html.says("/console/coupons/many/issues/r4");
         assert_eq!(coupon(&service, "many").await["issued"], 3, "a repeat issues nothing");
     }
     let audit = service.get("/v1/audit?coupon_id=many&action=bulk-issue").await.body;
@@ -280,7 +259,7 @@ async fn a_script_is_told_how_far_an_upload_is() {
             &accept,
         )
         .await;
-    assert_eq!(told.status, StatusCode::OK, "{}", told.text());
+    told.is(200);
     let lines: Vec<Value> = told
         .html
         .lines()
@@ -288,7 +267,7 @@ async fn a_script_is_told_how_far_an_upload_is() {
         .collect();
     let end = lines.last().expect("a line");
     assert_eq!(end["text"], "20,000 lines decided, 20,000 issued now.");
-    assert!(end["html"].as_str().unwrap().contains("20,000 lines decided"));
+    end["html"].says("20,000 lines decided");
     assert!(
         lines[..lines.len() - 1]
             .iter()
@@ -318,15 +297,11 @@ async fn an_upload_of_another_site_or_key_issues_nothing() {
             .await,
     ];
     for page in refused {
-        assert_eq!(page.status, StatusCode::FORBIDDEN, "{}", page.text());
+        page.is(403);
     }
     let page = reader.upload(&other, path, &reason, file, &[]).await;
-    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(
-        page.text().contains("this needs a key with the role operate"),
-        "{}",
-        page.text()
-    );
+    page.is(422);
+    page.says("this needs a key with the role operate");
     assert_eq!(coupon(&service, "safe").await["issued"], 0);
 }
 
@@ -336,13 +311,7 @@ async fn issues_are_listed_in_order_found_by_id_and_downloaded() {
     create(&service, "rows", 100, &json!({"name": "Rows"})).await;
     let operator = Operator::sign_in(&service).await;
     let path = "/console/coupons/rows/issues";
-    assert!(
-        operator
-            .page(path)
-            .await
-            .text()
-            .contains("No unit has been issued yet.")
-    );
+    operator.page(path).await.says("No unit has been issued yet.");
     let form = operator.page("/console/coupons/rows/bulk").await;
     let list = users(60);
     operator
@@ -374,19 +343,16 @@ async fn issues_are_listed_in_order_found_by_id_and_downloaded() {
         (found.status, found.location()),
         (StatusCode::SEE_OTHER, "/console/coupons/rows/issues/r7")
     );
-    assert!(
-        operator
-            .page(found.location())
-            .await
-            .text()
-            .contains("Result issued User u7 Number 7")
-    );
+    operator
+        .page(found.location())
+        .await
+        .says("Result issued User u7 Number 7");
     let missing = operator.get(&format!("{path}?request_id=<no>")).await;
-    assert_eq!(missing.status, StatusCode::NOT_FOUND);
+    missing.is(404);
     assert!(missing.html.contains("f-request_id-error") && missing.html.contains("value=\"&lt;no&gt;\""));
     for (format, kind) in [("csv", "text/csv"), ("ndjson", "application/x-ndjson")] {
         let address = format!("/console/files/{format}/coupons/rows/issues");
-        assert!(first.html.contains(&address), "{}", first.html);
+        first.html.says(&address);
         let file = operator.page(&address).await;
         let name = format!("attachment; filename=\"issues.{format}\"");
         assert_eq!(file.headers["content-disposition"].to_str().unwrap(), name);
@@ -402,14 +368,12 @@ async fn a_unit_is_voided_once_after_a_look_and_for_a_reason() {
     ask(&service, "back", "r1", "u1").await;
     let operator = Operator::sign_in(&service).await;
     let issue = "/console/coupons/back/issues/r1";
-    assert!(operator.page(issue).await.html.contains(&format!("{issue}/void")));
+    operator.page(issue).await.html.says(&format!("{issue}/void"));
     let path = format!("{issue}/void");
     let preview = operator.page(&path).await;
     let text = preview.text();
-    assert!(
-        text.contains("Remaining 4 5") && text.contains("This can't be taken back."),
-        "{text}"
-    );
+    text.says("Remaining 4 5");
+    text.says("This can't be taken back.");
     is_wrong(
         &operator.submit_on(&preview, &path, &[("reason", "")]).await,
         &["reason"],
@@ -429,10 +393,10 @@ async fn a_unit_is_voided_once_after_a_look_and_for_a_reason() {
     );
     ask(&service, "back", "r2", "u2").await;
     ask(&service, "back", "r3", "u2").await;
-    let refused = operator
+    operator
         .submit("/console/coupons/back/issues/r3/void", &[("reason", "x")])
-        .await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        .await
+        .is(422);
 }
 
 /// The records of the users of the coupon `poison`.
@@ -465,7 +429,7 @@ async fn the_overview_counts_dead_letters() {
     operator.overview("Nothing needs attention.").await;
     poison(&redis, &service, &["bad", "worse"]).await;
     let page = operator.overview("poison · Dead letters: 2").await;
-    assert!(!page.text().contains("Nothing needs attention."), "{}", page.text());
+    page.hides("Nothing needs attention.");
 }
 
 #[tokio::test]
@@ -564,11 +528,11 @@ async fn a_reader_sees_all_and_does_nothing_and_a_bound_key_sees_its_own() {
     let bound = Operator::sign_in_with(&service, &bound_key(&service, "operate", "coupon:mine").await).await;
     let list = bound.page("/console/coupons").await;
     assert!(list.text().contains("Mine") && !list.text().contains("Other"));
-    assert_eq!(bound.get("/console/coupons/other").await.status, StatusCode::FORBIDDEN);
-    let done = bound
+    bound.get("/console/coupons/other").await.is(403);
+    bound
         .submit("/console/coupons/mine/issues/r1/void", &[("reason", "mine to void")])
-        .await;
-    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+        .await
+        .is(303);
 }
 
 #[tokio::test]
@@ -591,8 +555,8 @@ async fn what_is_not_there_is_a_page_that_says_so() {
         assert!(page.html.contains("<h1>"), "{path}");
     }
     let page = operator.get("/console/coupons/%3Cb%3E").await;
-    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", page.text());
-    assert!(!page.html.contains("<b>"), "{}", page.html);
+    page.is(422);
+    page.html.hides("<b>");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -633,6 +597,5 @@ async fn heavy_pages_say_when_redis_is_away() {
         assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", page.text());
         assert!(page.html.contains("role=\"alert\""), "{path}");
     }
-    let answer = service.call(Method::GET, "/healthz", None).await;
-    assert_eq!(answer.status, StatusCode::OK);
+    service.call(Method::GET, "/healthz", None).await.is(200);
 }

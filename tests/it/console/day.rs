@@ -1,16 +1,12 @@
 //! An operator's day in a real browser, without a command line but where the console itself asks for one: define, fund, play, see a
 //! win and check its receipt, answer a mismatch, restore, redrive a dead letter, throttle a room, rotate, change a definition, export.
 
-use serde_json::{Value, json};
-
 use super::pages::sign_in;
 use crate::coupon::http::support::{hold, join, release, until};
 use crate::fault::ledger_support::COMPARED_OFTEN;
-use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::browser::{Browser, Scripts};
-use crate::support::eventually;
 use crate::support::local::LocalServer;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 /// The browser and the service of the day.
 struct Day {
@@ -54,7 +50,7 @@ impl Day {
     /// What the page says now.
     async fn says(&self, text: &str) {
         let shown = self.browser.text("main").await.unwrap_or_default();
-        assert!(shown.contains(text), "{text} in {shown}");
+        shown.says(text);
     }
 
     async fn redis(&self, command: &[&str]) {
@@ -138,7 +134,7 @@ async fn answer_a_mismatch(day: &mut Day) {
     let stopped = day.service.stop().await;
     assert!(stopped.success(), "{stopped}");
     let restored = day.service.command(&["restore", "--jackpot", "day"]);
-    assert!(restored.status.success(), "{}", output_text(&restored));
+    restored.done();
     // Its only jackpot is still suspended, so it is not ready.
     day.service.restart_begun().await;
     eventually(PATIENCE, "the service answers", async || {
@@ -163,7 +159,7 @@ async fn redrive(day: &Day) {
     // The user has a unit, so that a broken record changes no number that is compared: the coupon would be suspended, and
     // the queue would wait.
     let first = json!({"request_id": "q0", "user_id": "user-1"});
-    assert_eq!(day.service.post("/v1/coupons/coffee/issues", first).await.status, 201);
+    day.service.post("/v1/coupons/coffee/issues", first).await.is(201);
     let users = "cp:{coffee}:users";
     let whole: String = redis::cmd("HGET")
         .arg(&[users, "user-1"])
@@ -194,10 +190,7 @@ async fn throttle(day: &Day) {
     day.browser.press("Show what will change").await;
     day.confirm("the shop is slow", "Throttle").await;
     let room = day.service.get("/v1/rooms/lobby").await.body;
-    assert_eq!(
-        (&room["capacity"], &room["admissions_per_minute"]),
-        (&json!(2), &json!(30))
-    );
+    assert_has!(room, {"capacity": 2, "admissions_per_minute": 30});
 }
 
 async fn rotate_and_change(day: &Day) {

@@ -1,19 +1,14 @@
 //! Defining a jackpot by its form, and the guide.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use super::fixture::{Operator, between};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_template_becomes_a_jackpot() {
     let service = Service::start().await;
     let operator = Operator::sign_in(&service).await;
     let empty = operator.page("/console/").await;
-    assert!(empty.html.contains("href=\"/console/guide\""));
+    empty.html.says("href=\"/console/guide\"");
     for (template, tiers) in [("single", 1), ("tiers", 4)] {
         let path = format!("/console/new-jackpot?template={template}");
         let form = operator.page(&path).await;
@@ -24,21 +19,14 @@ async fn a_template_becomes_a_jackpot() {
                 &form_fields(&form.html, &[("id", template)]),
             )
             .await;
-        assert_eq!(preview.status, StatusCode::OK, "{}", preview.text());
-        assert!(
-            preview
-                .text()
-                .contains("The jackpot is created and takes entries at once.")
-        );
-        assert_eq!(
-            service.get(&format!("/v1/jackpots/{template}")).await.status,
-            StatusCode::NOT_FOUND
-        );
+        preview.is(200);
+        preview.says("The jackpot is created and takes entries at once.");
+        service.get(&format!("/v1/jackpots/{template}")).await.is(404);
         let refused = operator
             .submit_on(&preview, "/console/new-jackpot", &[("reason", " ")])
             .await;
-        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-        assert!(refused.html.contains("f-reason-error"));
+        refused.is(422);
+        refused.html.says("f-reason-error");
         let done = operator
             .submit_on(&preview, "/console/new-jackpot", &[("reason", "launch")])
             .await;
@@ -58,8 +46,8 @@ async fn a_template_becomes_a_jackpot() {
         &[("id", "single"), ("confirmed", "yes"), ("reason", "again")],
     );
     let taken = operator.submit_on(&form, "/console/new-jackpot", &fields).await;
-    assert_eq!(taken.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(taken.text().contains("A jackpot with this id exists."));
+    taken.is(422);
+    taken.says("A jackpot with this id exists.");
 }
 
 /// The fields of a form with their values, and others in their place.
@@ -104,22 +92,15 @@ async fn a_change_says_when_it_comes_into_force() {
         .submit_on(&form, path, &form_fields(&form.html, &[("name", "Summer")]))
         .await;
     let text = preview.text();
-    assert!(
-        text.contains("It comes into force at once.") && text.contains("Name Spring Summer"),
-        "{text}"
-    );
+    text.says("It comes into force at once.");
+    text.says("Name Spring Summer");
     let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
-    assert_eq!(
-        service.post("/v1/jackpots/spring/entries", entry).await.status,
-        StatusCode::CREATED
-    );
+    service.post("/v1/jackpots/spring/entries", entry).await.is(201);
     let odds = [("odds.total", "20"), ("tiers[0].min_payout", "2.50")];
     let preview = operator.submit_on(&form, path, &form_fields(&form.html, &odds)).await;
     let text = preview.text();
-    assert!(
-        text.contains("waits for the next take of all") && text.contains("grand · Smallest payout €0.01 €2.50"),
-        "{text}"
-    );
+    text.says("waits for the next take of all");
+    text.says("grand · Smallest payout €0.01 €2.50");
     let done = operator.submit_on(&preview, path, &[("reason", "fewer wins")]).await;
     assert_eq!(
         done.location(),
@@ -128,7 +109,7 @@ async fn a_change_says_when_it_comes_into_force() {
         done.text()
     );
     let page = operator.page("/console/jackpots/spring").await;
-    assert!(page.text().contains("A definition waits"), "{}", page.text());
+    page.says("A definition waits");
     let now = service.get("/v1/jackpots/spring").await.body;
     assert_eq!(
         (&now["odds"]["total"], &now["pending"]["odds"]["total"]),
@@ -151,12 +132,8 @@ async fn a_change_says_when_it_comes_into_force() {
             &form_fields(&form.html, &[("name", "Late"), ("confirmed", "yes"), ("reason", "x")]),
         )
         .await;
-    assert_eq!(late.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(
-        late.text().contains("Someone else has changed this definition"),
-        "{}",
-        late.text()
-    );
+    late.is(422);
+    late.says("Someone else has changed this definition");
     assert_eq!(service.get("/v1/jackpots/spring").await.body["name"], "Spring");
 }
 
@@ -183,8 +160,8 @@ async fn wrong_fields_are_shown_beside_them_and_nothing_changes() {
         let refused = operator.submit_on(&form, path, &fields).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
         let error = format!("id=\"f-{field}-error\"");
-        assert!(refused.html.contains(&error), "{error} in {}", refused.html);
-        assert!(!refused.html.contains("<b>"));
+        refused.html.says(&error);
+        refused.html.hides("<b>");
     }
     assert_eq!(service.get("/v1/jackpots/spring").await.body["version"], 1);
     let rows = operator
@@ -202,16 +179,16 @@ async fn the_guide_plays_an_entry_and_makes_a_queue() {
     let fields = [("jackpot", "spring"), ("player_id", "p7"), ("stake", "2.00")];
     for _ in 0..2 {
         let played = operator.submit_on(&guide, "/console/guide", &fields).await;
-        assert!(played.text().contains("Entry 1: no prize"), "{}", played.text());
+        played.says("Entry 1: no prize");
     }
-    let refused = operator
+    operator
         .submit_on(
             &guide,
             "/console/guide",
             &[("jackpot", "spring"), ("player_id", ""), ("stake", "2.00")],
         )
-        .await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        .await
+        .is(422);
     let path = "/console/guide/queue";
     let preview = operator
         .submit(path, &[("id", "lunch"), ("stock", "3"), ("capacity", "2")])
@@ -232,7 +209,7 @@ async fn the_guide_plays_an_entry_and_makes_a_queue() {
             "{made}"
         );
     }
-    let other = operator
+    operator
         .submit(
             path,
             &[
@@ -243,8 +220,8 @@ async fn the_guide_plays_an_entry_and_makes_a_queue() {
                 ("reason", "x"),
             ],
         )
-        .await;
-    assert_eq!(other.status, StatusCode::UNPROCESSABLE_ENTITY);
+        .await
+        .is(422);
     assert_eq!(service.get("/v1/coupons/lunch").await.body["stock"], 3);
 }
 
@@ -255,7 +232,7 @@ async fn the_preview_of_a_pause_names_the_version_that_comes_into_force() {
     let operator = Operator::sign_in(&service).await;
     let path = "/console/jackpots/spring/pause";
     let waits = "Version 2 of the definition waits. The pause puts it in force";
-    assert!(!operator.page(path).await.text().contains("waiting"), "nothing waits");
+    operator.page(path).await.hides("waiting"); // nothing waits
     let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
     service.post("/v1/jackpots/spring/entries", entry).await;
     let mut changed = jackpot();
@@ -264,7 +241,7 @@ async fn the_preview_of_a_pause_names_the_version_that_comes_into_force() {
     for (keep_waiting, in_force, is_waiting) in [("true", 1, true), ("", 2, false)] {
         let preview = operator.page(path).await;
         for text in [waits, "Version 1 2", "Leave the waiting definition waiting"] {
-            assert!(preview.text().contains(text), "{text} in {}", preview.text());
+            preview.says(text);
         }
         let fields = [("reason", "a check"), ("keep_waiting", keep_waiting)];
         let done = operator.submit_on(&preview, path, &fields).await;

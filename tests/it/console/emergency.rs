@@ -1,12 +1,8 @@
 //! The page of the emergency stop, and its place on the overview.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use super::fixture::{Operator, key};
-use crate::fault::support::{PATIENCE, create, enter, lively};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::fault::support::{create, enter, lively};
+use crate::support::prelude::*;
 
 const PAGE: &str = "/console/emergency-stop";
 
@@ -18,29 +14,18 @@ async fn an_operator_sees_what_stops_gives_a_reason_and_ends_it_again() {
     let overview = operator.page("/console/").await;
     assert!(overview.html.contains(PAGE) && !overview.text().contains("Everything is stopped"));
     let page = operator.page(PAGE).await.text();
-    assert!(
-        page.contains("new ones begin stopped") && page.contains("takes requests"),
-        "{page}"
-    );
+    page.says("new ones begin stopped");
+    page.says("takes requests");
 
     let refused = operator.submit(PAGE, &[("reason", "")]).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(refused.html.contains("id=\"f-reason-error\""), "{}", refused.html);
+    refused.is(422);
+    refused.html.says("id=\"f-reason-error\"");
     let done = operator.submit(PAGE, &[("reason", "a <leak>")]).await;
     assert_eq!(done.location(), "/console/?done=done-emergency-stop");
-    assert!(
-        operator
-            .page(done.leads_to())
-            .await
-            .text()
-            .contains("Everything is stopped.")
-    );
+    operator.page(done.leads_to()).await.says("Everything is stopped.");
     assert_eq!(enter(&service, "spring", "e1").await.body["code"], "stopped");
     let state = service.get("/v1/emergency-stop").await.body;
-    assert_eq!(
-        (&state["stopped"], &state["reason"]),
-        (&json!(true), &json!("a <leak>"))
-    );
+    assert_has!(state, {"stopped": true, "reason": "a <leak>"});
     eventually(PATIENCE, "the overview says so", async || {
         let overview = operator.page("/console/").await.text();
         overview.contains("Everything is stopped since 20").then_some(())
@@ -55,11 +40,8 @@ async fn an_operator_sees_what_stops_gives_a_reason_and_ends_it_again() {
         .await;
     }
     let page = operator.page(PAGE).await;
-    assert!(
-        page.html.contains("a &lt;leak&gt;") && !page.html.contains("<leak>"),
-        "{}",
-        page.html
-    );
+    page.html.says("a &lt;leak&gt;");
+    page.html.hides("<leak>");
     eventually(PATIENCE, "the audit trail has it", async || {
         let audit = operator.page("/console/audit?action=emergency-stop").await.text();
         (audit.contains("Emergency stop") && audit.contains("spring")).then_some(())
@@ -68,12 +50,10 @@ async fn an_operator_sees_what_stops_gives_a_reason_and_ends_it_again() {
 
     let done = operator.submit(PAGE, &[("reason", "repaired")]).await;
     assert_eq!(done.location(), "/console/?done=done-emergency-start");
-    assert_eq!(enter(&service, "spring", "e1").await.status, StatusCode::CREATED);
+    enter(&service, "spring", "e1").await.is(201);
     let page = operator.page(PAGE).await.text();
-    assert!(
-        page.contains("The last emergency stop ended at 20") && page.contains("repaired"),
-        "{page}"
-    );
+    page.says("The last emergency stop ended at 20");
+    page.says("repaired");
 }
 
 #[tokio::test]
@@ -92,8 +72,7 @@ async fn a_second_press_of_a_button_does_not_undo_the_first() {
 async fn a_key_that_reads_stops_nothing() {
     let service = Service::start().await;
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
-    assert!(reader.page(PAGE).await.text().contains("takes requests"));
-    let refused = reader.submit(PAGE, &[("reason", "curious")]).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    reader.page(PAGE).await.says("takes requests");
+    reader.submit(PAGE, &[("reason", "curious")]).await.is(422);
     assert_eq!(service.get("/v1/emergency-stop").await.body["stopped"], false);
 }

@@ -1,12 +1,11 @@
 //! An operator without a browser: signs in, reads pages, sends their forms as they are.
 
-use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
-use reqwest::{Method, StatusCode};
-use serde_json::json;
+use std::borrow::Cow;
 
-use crate::fault::support::PATIENCE;
-use crate::support::service::{Service, output_text};
-use crate::support::{client_builder, eventually};
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+
+use crate::support::client_builder;
+use crate::support::prelude::*;
 
 /// A page as it came.
 #[derive(Debug)]
@@ -23,6 +22,13 @@ impl Page {
             headers: answer.headers().clone(),
             html: answer.text().await.expect("a page"),
         }
+    }
+
+    /// It has this status. Returns itself.
+    #[track_caller]
+    pub fn is(&self, status: u16) -> &Self {
+        assert_eq!(self.status, status, "{}", self.text());
+        self
     }
 
     /// Where it leads, as it says it; empty without that.
@@ -76,6 +82,12 @@ impl Page {
     }
 }
 
+impl Says for Page {
+    fn words(&self) -> Cow<'_, str> {
+        self.text().into()
+    }
+}
+
 /// The first text between two others.
 pub fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
     let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{before} in {text}"));
@@ -117,7 +129,7 @@ impl Operator {
     pub async fn sign_in_with(service: &Service, key: &str) -> Self {
         let mut operator = Self::nobody(service);
         let answer = operator.try_key(key).await;
-        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text());
+        answer.is(303);
         operator.cookie = session_cookie(&answer);
         operator
     }
@@ -260,7 +272,7 @@ pub async fn bound_key(service: &Service, role: &str, only: &str) -> String {
 
 async fn honoured(service: &Service, options: &[&str]) -> String {
     let made = service.command(&[&["key", "new"], options].concat());
-    assert!(made.status.success(), "{}", output_text(&made));
+    made.done();
     let key = String::from_utf8(made.stdout).expect("a key is text").trim().to_owned();
     let client = without_redirects();
     eventually(PATIENCE, "the service honours the key", async || {
@@ -279,7 +291,7 @@ async fn honoured(service: &Service, options: &[&str]) -> String {
 /// Revokes the key of this name.
 pub fn revoke(service: &Service, name: &str) {
     let revoked = service.command(&["key", "revoke", name]);
-    assert!(revoked.status.success(), "{}", output_text(&revoked));
+    revoked.done();
 }
 
 /// The cookie that an answer sets, as the browser sends it back.
@@ -310,8 +322,7 @@ pub async fn populated(service: &Service) {
         ("rooms/lobby", room),
         ("rooms/launch", launch),
     ] {
-        let put = service.put(&format!("/v1/{path}"), body).await;
-        assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+        service.put(&format!("/v1/{path}"), body).await.is(201);
     }
     for number in 0..12 {
         let entry = json!({"entry_id": format!("e{number}"), "player_id": format!("player-{number}"), "stake": 100});
@@ -321,8 +332,7 @@ pub async fn populated(service: &Service) {
     // Nobody has an address of `.example`, so the subscription fails.
     let subscription = json!({"target": {"webhook": {"url": "https://hooks.example/jackpot"}}, "types": ["payout.*"],
         "subjects": ["jackpot:spring"], "from": "beginning"});
-    let put = service.put("/v1/subscriptions/accounting", subscription).await;
-    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    service.put("/v1/subscriptions/accounting", subscription).await.is(201);
     for number in 0..3 {
         let issue = json!({"request_id": format!("r{number}"), "user_id": format!("user-{number}")});
         service.post("/v1/coupons/coffee/issues", issue).await;
@@ -341,8 +351,7 @@ async fn gave(service: &Service) {
                       {"tier": "mini", "share_ppm": 400_000, "min_payout": 1}],
             "odds": {"total": 1, "ranks": []},
         });
-        let put = service.put(&format!("/v1/jackpots/{id}"), jackpot).await;
-        assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+        service.put(&format!("/v1/jackpots/{id}"), jackpot).await.is(201);
     }
     let entry = json!({"entry_id": "e", "player_id": "player-1", "stake": 100});
     service.post("/v1/jackpots/old/entries", entry).await;
@@ -351,8 +360,7 @@ async fn gave(service: &Service) {
         .await;
     let tiers = json!({"grand": "grand", "mini": "grand"});
     let transfer = json!({"transfer_id": "t", "to": "new", "tiers": tiers, "reason": "end of season"});
-    let given = service.post("/v1/jackpots/old/transfers", transfer).await;
-    assert_eq!(given.status, StatusCode::CREATED, "{}", given.text);
+    service.post("/v1/jackpots/old/transfers", transfer).await.is(201);
 }
 
 /// Waits until the audit trail of a subject, such as `coupon_id=coffee`, has an action of this person for this reason.

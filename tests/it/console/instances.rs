@@ -1,12 +1,8 @@
 //! Two instances of one service: a session holds on both, and ends on both.
 
-use reqwest::StatusCode;
-
 use super::fixture::{Operator, between};
-use crate::fault::support::{PATIENCE, own_redis};
-use crate::support::eventually;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::service::{MASTER_SECRET, Service};
+use crate::support::prelude::*;
+use crate::support::service::MASTER_SECRET;
 
 #[tokio::test]
 async fn a_session_holds_on_every_instance_and_ends_everywhere() {

@@ -1,15 +1,12 @@
 //! Redis beside the ledger: what is shown, and how a mismatch is answered.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use super::fixture::{Operator, key};
 use super::money::won;
 use crate::fault::ledger_support::COMPARED_OFTEN;
-use crate::fault::support::{PATIENCE, connection, embedded, key as redis_key, own_redis, service_on};
+use crate::fault::support::key as redis_key;
+use crate::fault::support::{connection, embedded};
 use crate::jackpot::by_hand;
-use crate::support::eventually;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 /// The jackpot's page, once it says this.
 async fn until(operator: &Operator, path: &str, what: &str) -> super::fixture::Page {
@@ -29,27 +26,19 @@ async fn all_subjects_are_compared_side_by_side() {
     let operator = Operator::sign_in(&service).await;
     let page = until(&operator, "/console/ledger/jackpot/spring", "agrees").await;
     let text = page.text();
-    assert!(
-        text.contains("Paid €0.03 €0.03") && text.contains("Pool €2.97 €2.97"),
-        "{text}"
-    );
-    assert!(
-        text.contains("The identity holds") && text.contains("Nothing is to be done."),
-        "{text}"
-    );
-    assert!(!text.contains("jackpot restore"), "{text}");
+    text.says("Paid €0.03 €0.03");
+    text.says("Pool €2.97 €2.97");
+    text.says("The identity holds");
+    text.says("Nothing is to be done.");
+    text.hides("jackpot restore");
     let room = until(&operator, "/console/ledger/room/lobby", "agrees").await;
-    assert!(!room.html.contains("/postings"));
+    room.html.hides("/postings");
     let all = operator.page("/console/ledger").await.text();
-    assert!(
-        all.contains("Jackpot spring agrees") && all.contains("Room lobby agrees"),
-        "{all}"
-    );
+    all.says("Jackpot spring agrees");
+    all.says("Room lobby agrees");
     let some = operator.page("/console/ledger?id=lob").await.text();
-    assert!(
-        !some.contains("Jackpot spring") && some.contains("Room lobby"),
-        "{some}"
-    );
+    some.hides("Jackpot spring");
+    some.says("Room lobby");
     let none = operator.page("/console/ledger?id=%3Ci%3E").await;
     assert!(none.text().contains("Nothing fits these filters.") && !none.html.contains("<i>"));
     for missing in [
@@ -70,13 +59,10 @@ async fn postings_and_the_signed_head_are_shown() {
     service.post("/v1/jackpots/spring/adjustments", adjust).await;
     let path = "/console/ledger/jackpot/spring/postings";
     let page = until(&operator, path, "Funding").await;
-    assert!(
-        page.text().contains("−€0.03") && page.text().contains("Payouts"),
-        "{}",
-        page.text()
-    );
+    page.says("−€0.03");
+    page.says("Payouts");
     let early = operator.page(&format!("{path}?to=2020-01-01T00:00:00")).await;
-    assert!(early.text().contains("Nothing was booked in this time."));
+    early.says("Nothing was booked in this time.");
     let csv = operator.page(&page.link("All as CSV")).await;
     assert!(
         csv.html.starts_with("n,event_id,line,at,tier,account,amount,micro\n"),
@@ -84,14 +70,11 @@ async fn postings_and_the_signed_head_are_shown() {
         csv.html
     );
     let head = operator.page("/console/ledger/jackpot/spring/head").await;
-    assert!(head.text().contains("The signature is valid."), "{}", head.text());
+    head.says("The signature is valid.");
     let export = operator.page(&head.link("Export the whole ledger")).await;
     let last = export.html.lines().last().expect("lines").to_owned();
-    assert!(last.contains("signature"), "{last}");
-    assert_eq!(
-        operator.get("/console/ledger/jackpot/none/head").await.status,
-        StatusCode::NOT_FOUND
-    );
+    last.says("signature");
+    operator.get("/console/ledger/jackpot/none/head").await.is(404);
 }
 
 #[tokio::test]
@@ -107,12 +90,12 @@ async fn a_mismatch_is_answered_by_what_its_page_says() {
     // Suspended at once; the comparison that shows it follows.
     let page = until(&operator, path, "Paid €0.10 €0.03 differs").await;
     let text = page.text();
-    assert!(text.contains("mismatch"), "{text}");
-    assert!(page.html.contains("<tr class=\"wrong\">"));
-    assert!(text.contains("Stop the service first"), "{text}");
+    text.says("mismatch");
+    page.html.says("<tr class=\"wrong\">");
+    text.says("Stop the service first");
     let overview = until(&operator, "/console/", "Suspended").await;
-    assert!(overview.html.contains("href=\"/console/ledger/jackpot/spring\""));
-    assert!(overview.text().contains("1 Mismatches"), "{}", overview.text());
+    overview.html.says("href=\"/console/ledger/jackpot/spring\"");
+    overview.says("1 Mismatches");
     // A key that may only look sees what is wrong, and no button.
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
     let seen = reader.page(path).await;
@@ -121,10 +104,10 @@ async fn a_mismatch_is_answered_by_what_its_page_says() {
     let resume = page.link("Resume");
     let refused = operator.submit(&resume, &[("reason", "too early")]).await;
     assert_ne!(refused.status, StatusCode::SEE_OTHER, "{}", refused.text());
-    assert!(page.html.contains("jackpot restore --jackpot spring"), "{}", page.html);
+    page.html.says("jackpot restore --jackpot spring");
     assert!(service.stop().await.success());
     let restored = service.command(&["restore", "--jackpot", "spring"]);
-    assert!(restored.status.success(), "{}", output_text(&restored));
+    restored.done();
     service.restart_unready().await;
     // The session of before.
     until(&operator, path, "agrees").await;
@@ -143,9 +126,9 @@ async fn a_mismatch_is_answered_by_what_its_page_says() {
         "rebuilt, ticket <7>",
     )
     .await;
-    assert!(!audit.html.contains("<7>"));
+    audit.html.hides("<7>");
     let commands = until(&operator, "/console/commands?jackpot=spring", "Last restore 20").await;
-    assert!(commands.text().contains("open"));
+    commands.says("open");
 }
 
 #[tokio::test]
@@ -157,7 +140,7 @@ async fn while_redis_is_away_the_ledger_is_still_shown() {
     until(&operator, "/console/ledger/jackpot/spring", "agrees").await;
     redis.kill9();
     let page = operator.page("/console/ledger/jackpot/spring").await;
-    assert!(page.text().contains("Money of tier grand"));
+    page.says("Money of tier grand");
     operator.page("/console/payouts").await;
     let instances = until(&operator, "/console/instances", "Redis").await;
     assert!(
@@ -174,6 +157,5 @@ async fn while_redis_is_away_the_ledger_is_still_shown() {
             .then_some(())
     })
     .await;
-    let away = operator.get("/console/jackpots/spring/entries/b%3A1").await;
-    assert_eq!(away.status, StatusCode::SERVICE_UNAVAILABLE);
+    operator.get("/console/jackpots/spring/entries/b%3A1").await.is(503);
 }

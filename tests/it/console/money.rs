@@ -1,18 +1,13 @@
 //! Payouts with their receipts, entries with their draws, and both as files.
 
-use reqwest::StatusCode;
 use reqwest::header::ACCEPT;
-use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 
 use super::fixture::{Operator, Page, bound_key, key};
-use crate::fault::support::PATIENCE;
 use crate::jackpot::fixture::document;
 use crate::jackpot::must_hit::by_amount;
-use crate::support::eventually;
-use crate::support::http_client;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Each entry wins 0.01 of its 1.00.
 fn definition(id: &str) -> Value {
@@ -30,8 +25,10 @@ pub async fn won(service: &Service, id: &str, players: usize) {
         .map(|n| json!({"player_id": format!("p{n}"), "stake": 100}))
         .collect();
     let batch = json!({"batch_id": "b", "entries": entries});
-    let answer = service.post(&format!("/v1/jackpots/{id}/entry-batches"), batch).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    service
+        .post(&format!("/v1/jackpots/{id}/entry-batches"), batch)
+        .await
+        .is(201);
     let last = format!("/v1/payouts?jackpot_id={id}&player_id=p{players}");
     eventually(PATIENCE, "the payouts are in the ledger", async || {
         let items = service.get(&last).await.body["items"].take();
@@ -74,14 +71,14 @@ async fn payouts_are_filtered_in_the_address_and_paged_by_the_cursor() {
     assert_eq!(rows(&operator.page("/console/payouts?player_id=p7").await), 1);
     assert_eq!(rows(&operator.page("/console/payouts?from=2026-01-01T00:00").await), 50);
     let none = operator.page("/console/payouts?min_amount=2").await;
-    assert!(none.text().contains("Nothing fits these filters."));
+    none.says("Nothing fits these filters.");
     let wrong = operator.get("/console/payouts?from=soon&min_amount=%3Cb%3E").await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    wrong.is(422);
     assert!(wrong.html.contains("id=\"f-from-error\"") && wrong.html.contains("id=\"f-min_amount-error\""));
     assert!(wrong.html.contains("value=\"&lt;b&gt;\"") && !wrong.html.contains("<b>\""));
     let wrong = operator.get("/console/payouts?cursor=nonsense").await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(wrong.text().contains("next_cursor"), "{}", wrong.text());
+    wrong.is(422);
+    wrong.says("next_cursor");
 }
 
 #[tokio::test]
@@ -93,10 +90,7 @@ async fn a_receipt_is_checked_and_a_forged_one_is_called_so() {
     let path = format!("/console/payouts/{}", text_of(&payout["payout_id"]));
     let page = operator.page(&path).await;
     let text = page.text();
-    assert!(
-        text.contains("The signature is valid. It was made with the key that signs now."),
-        "{text}"
-    );
+    text.says("The signature is valid. It was made with the key that signs now.");
     for name in ["key_id", "signature", "event_id", "history", "payout_id", "entry_id"] {
         assert!(text.contains(text_of(&payout[name])), "{name}");
     }
@@ -110,7 +104,7 @@ async fn a_receipt_is_checked_and_a_forged_one_is_called_so() {
     assert_eq!(serde_json::from_str::<Value>(&json.html).expect("JSON"), receipt);
     // After a rotation it was an earlier key.
     let rotated = service.command(&["key", "rotate-signing"]);
-    assert!(rotated.status.success());
+    rotated.done();
     eventually(PATIENCE, "another key signs", async || {
         operator
             .page(&path)
@@ -130,9 +124,8 @@ async fn a_receipt_is_checked_and_a_forged_one_is_called_so() {
         .expect("forged");
     sql.close().await.expect("closed");
     let forged = operator.page(&path).await.text();
-    assert!(forged.contains("The signature is not valid."), "{forged}");
-    let unknown = operator.get("/console/payouts/none").await;
-    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    forged.says("The signature is not valid.");
+    operator.get("/console/payouts/none").await.is(404);
 }
 
 #[tokio::test]
@@ -158,8 +151,7 @@ async fn lists_are_files_with_the_same_filters_and_nothing_else_is() {
     }
     let all = operator.page("/console/files/csv/payouts").await;
     assert_eq!(all.html.lines().count(), 61);
-    let refused = operator.get("/console/files/csv/payouts?from=soon").await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    operator.get("/console/files/csv/payouts?from=soon").await.is(422);
     // Reads that act, and what is no list.
     for path in [
         "/console/files/json/rooms/lobby/tickets/t",
@@ -171,8 +163,10 @@ async fn lists_are_files_with_the_same_filters_and_nothing_else_is() {
     ] {
         assert_eq!(operator.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
     }
-    let nobody = Operator::nobody(&service).get("/console/files/csv/payouts").await;
-    assert_eq!(nobody.status, StatusCode::SEE_OTHER);
+    Operator::nobody(&service)
+        .get("/console/files/csv/payouts")
+        .await
+        .is(303);
 }
 
 #[tokio::test]
@@ -181,7 +175,7 @@ async fn an_entry_shows_its_draw_and_leads_to_its_payout() {
     won(&service, "spring", 3).await;
     let operator = Operator::sign_in(&service).await;
     let ask = operator.page("/console/entries").await;
-    assert!(ask.text().contains("Type a player's id"));
+    ask.says("Type a player's id");
     let path = "/console/entries?player_id=p3&jackpot_id=spring";
     let list = eventually(PATIENCE, "the entry is indexed", async || {
         let page = operator.page(path).await;
@@ -199,7 +193,7 @@ async fn an_entry_shows_its_draw_and_leads_to_its_payout() {
         "Commitment",
         "0 1 paid",
     ] {
-        assert!(text.contains(shown), "{shown} in {text}");
+        text.says(shown);
     }
     let receipt = format!("/console/payouts/{}", text_of(&payout["payout_id"]));
     assert!(page.html.contains(&receipt) && !page.html.contains("<wheel>"));
@@ -212,8 +206,8 @@ async fn an_entry_shows_its_draw_and_leads_to_its_payout() {
         assert_eq!(operator.get(missing).await.status, StatusCode::NOT_FOUND, "{missing}");
     }
     let refused = operator.get("/console/entries?jackpot_id=spring").await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(refused.html.contains("id=\"f-player_id-error\""));
+    refused.is(422);
+    refused.html.says("id=\"f-player_id-error\"");
 }
 
 /// A must-hit has rank 0, as nothing has: it is paid, and can't be reversed.
@@ -248,11 +242,12 @@ async fn a_bound_key_sees_the_money_of_its_own_jackpot() {
     let bound = Operator::sign_in_with(&service, &bound_key(&service, "read", "jackpot:autumn").await).await;
     let list = bound.page("/console/payouts").await.text();
     assert!(list.contains("autumn #1") && !list.contains("spring #1"), "{list}");
-    let refused = bound.get("/console/payouts?jackpot_id=spring").await;
-    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    bound.get("/console/payouts?jackpot_id=spring").await.is(403);
     let other = service.get("/v1/payouts?jackpot_id=spring").await.body["items"][0]["payout_id"].clone();
-    let hidden = bound.get(&format!("/console/payouts/{}", text_of(&other))).await;
-    assert_eq!(hidden.status, StatusCode::NOT_FOUND);
+    bound
+        .get(&format!("/console/payouts/{}", text_of(&other)))
+        .await
+        .is(404);
     assert_eq!(bound.get("/console/files/csv/payouts").await.html.lines().count(), 2);
     for path in [
         "/console/jackpots/spring/entries/b%3A1",
@@ -260,14 +255,11 @@ async fn a_bound_key_sees_the_money_of_its_own_jackpot() {
     ] {
         assert_eq!(bound.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
     }
-    assert_eq!(
-        bound.get("/console/ledger/jackpot/spring").await.status,
-        StatusCode::NOT_FOUND
-    );
+    bound.get("/console/ledger/jackpot/spring").await.is(404);
     bound.page("/console/ledger/jackpot/autumn/postings").await;
     // A key that may only look sees the same as one that acts.
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
-    assert!(reader.page("/console/payouts").await.text().contains("spring #1"));
+    reader.page("/console/payouts").await.says("spring #1");
 }
 
 #[tokio::test]
@@ -286,19 +278,13 @@ async fn while_sql_is_away_its_lists_say_so_and_the_overview_goes_on() {
     ] {
         let away = operator.get(path).await;
         assert_eq!(away.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
-        assert!(
-            away.text().contains("the ledger's database does not answer"),
-            "{}",
-            away.text()
-        );
+        away.says("the ledger's database does not answer");
     }
     let overview = operator.page("/console/").await.text();
-    assert!(
-        overview.contains("Spring & <wheel>") && overview.contains("Away Ledger"),
-        "{overview}"
-    );
+    overview.says("Spring & <wheel>");
+    overview.says("Away Ledger");
     let instances = operator.page("/console/instances").await.text();
-    assert!(instances.contains("Away:"), "{instances}");
+    instances.says("Away:");
     postgres.start_again().await;
     eventually(PATIENCE, "the list is back", async || {
         (operator.get("/console/payouts").await.status == StatusCode::OK).then_some(())
@@ -313,12 +299,10 @@ async fn the_page_of_a_jackpot_lists_its_cycles() {
     let mut must = definition("must");
     must["odds"] = json!({"total": 1, "ranks": []});
     must["tiers"][0]["must_hit_by"] = json!({"amount": {"low": 150, "high": 250}});
-    let put = service.put("/v1/jackpots/must", must).await;
-    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    service.put("/v1/jackpots/must", must).await.is(201);
     let entries = vec![json!({"player_id": "p", "stake": 100}); 1_000];
     let batch = json!({"batch_id": "b", "entries": entries});
-    let taken = service.post("/v1/jackpots/must/entry-batches", batch).await;
-    assert_eq!(taken.status, StatusCode::CREATED, "{}", taken.text);
+    service.post("/v1/jackpots/must/entry-batches", batch).await.is(201);
     let operator = Operator::sign_in(&service).await;
     let (page, last) = eventually(PATIENCE, "all seeds are on the page", async || {
         let mut last = service.get("/v1/jackpots/must/fairness").await.body;
@@ -348,8 +332,6 @@ async fn the_page_of_a_jackpot_lists_its_cycles() {
         place(&newest) < place(&before) && place(&newest).is_some(),
         "{newest} {before}"
     );
-    assert!(
-        cycles.contains("hit by its rule") && cycles.contains("€1.50 – €2.50"),
-        "{cycles}"
-    );
+    cycles.says("hit by its rule");
+    cycles.says("€1.50 – €2.50");
 }

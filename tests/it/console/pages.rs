@@ -3,13 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use super::fixture::populated;
-use crate::fault::support::PATIENCE;
 use crate::support::browser::{Browser, Scripts};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Name and address of each page of the service with the data of [`populated`].
 pub const PAGES: &[(&str, &str)] = &[

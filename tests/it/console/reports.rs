@@ -1,12 +1,7 @@
 //! Daily reports of a running service: its page, its files, and what a caller finds that has just acted.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::fixture::{Operator, populated};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
@@ -30,11 +25,9 @@ async fn a_day_is_shown_with_plots_and_files() {
     // 100 cents came in and went to another jackpot; half of the tiers each.
     let page = until(&operator, &path, "€0.60").await;
     let text = page.text();
-    assert!(
-        text.contains("Transferred out") && text.contains("Not complete"),
-        "{text}"
-    );
-    assert!(text.contains("no source 1 €1.00 €1.00"), "{text}");
+    text.says("Transferred out");
+    text.says("Not complete");
+    text.says("no source 1 €1.00 €1.00");
     assert_eq!(
         page.html.matches("class=\"plot\"").count(),
         6,
@@ -52,22 +45,16 @@ async fn a_day_is_shown_with_plots_and_files() {
         "{}",
         csv.html
     );
-    assert!(
-        csv.html.contains("tier,old,grand,EUR,0,60,0,0,0,60,0,0,0,0,0,"),
-        "{}",
-        csv.html
-    );
+    csv.html.says("tier,old,grand,EUR,0,60,0,0,0,60,0,0,0,0,0,");
     let before = operator.page("/console/reports?date=2026-01-01&jackpot_id=old").await;
     assert!(before.text().contains("There was no jackpot on this day.") && before.text().contains("Complete"));
     let wrong = operator.get("/console/reports?date=2026-02-30").await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(
-        wrong.text().contains("must be a date of the calendar"),
-        "{}",
-        wrong.text()
-    );
-    let unknown = operator.get("/console/reports?date=2026-01-01&jackpot_id=none").await;
-    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    wrong.is(422);
+    wrong.says("must be a date of the calendar");
+    operator
+        .get("/console/reports?date=2026-01-01&jackpot_id=none")
+        .await
+        .is(404);
 }
 
 /// Each report comes right after what it must have, in the zone of the settings.
@@ -96,7 +83,7 @@ async fn the_report_of_a_jackpot_has_what_was_just_done() {
         service.post("/v1/jackpots/spring/entries", entry).await;
         let path = format!("/v1/reports/daily?date={}&jackpot_id=spring", date(begun));
         let report = service.get(&path).await;
-        assert_eq!(report.status, StatusCode::OK, "{}", report.text);
+        report.is(200);
         let rows = &report.body["rows"];
         assert_eq!(
             (&rows[0]["contributed"], &rows[1]["entries"]),
@@ -107,8 +94,5 @@ async fn the_report_of_a_jackpot_has_what_was_just_done() {
     let before = begun - jiff::SignedDuration::from_hours(25);
     let path = format!("/v1/reports/daily?date={}&jackpot_id=spring", date(before));
     let report = service.get(&path).await;
-    assert_eq!(
-        (&report.body["complete"], &report.body["rows"]),
-        (&json!(true), &Value::Array(Vec::new()))
-    );
+    assert_has!(report.body, {"complete": true, "rows": []});
 }

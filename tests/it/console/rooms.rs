@@ -1,12 +1,7 @@
 //! The pages of rooms.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::fixture::{Operator, Page, audited, between, bound_key, key};
-use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const NEW: &str = "/console/new-room";
 const DEFINED: [(&str, &str); 8] = [
@@ -29,20 +24,18 @@ async fn define(service: &Service, id: &str, change: &Value) {
     for (field, value) in change.as_object().expect("an object") {
         room[field] = value.clone();
     }
-    let answer = service.put(&format!("/v1/rooms/{id}"), room).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service.put(&format!("/v1/rooms/{id}"), room).await.done();
 }
 
 async fn join(service: &Service, id: &str, users: usize) {
     for i in 0..users {
         let path = format!("/v1/rooms/{id}/tickets");
-        let answer = service.post(&path, json!({"user_id": format!("u{i}")})).await;
-        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        service.post(&path, json!({"user_id": format!("u{i}")})).await.is(201);
     }
 }
 
 fn is_wrong(page: &Page, field: &str) {
-    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", page.text());
+    page.is(422);
     assert!(
         page.html.contains(&format!("id=\"f-{field}-error\"")),
         "{field}: {}",
@@ -54,13 +47,10 @@ fn is_wrong(page: &Page, field: &str) {
 async fn a_room_is_defined_with_every_field_and_shown() {
     let service = Service::start().await;
     let operator = Operator::sign_in(&service).await;
-    assert!(
-        operator
-            .page("/console/rooms")
-            .await
-            .text()
-            .contains("There is no waiting room yet.")
-    );
+    operator
+        .page("/console/rooms")
+        .await
+        .says("There is no waiting room yet.");
     for (field, value) in [
         ("capacity", "many"),
         ("capacity", "1000001"),
@@ -82,7 +72,7 @@ async fn a_room_is_defined_with_every_field_and_shown() {
         "at most 600 users in any 60 s.",
         "https://shop.example, http://localhost:3000",
     ] {
-        assert!(text.contains(part), "{part} in {text}");
+        text.says(part);
     }
     assert_eq!(room(&service, "lobby").await["code"], "room-not-found");
     is_wrong(&operator.submit_on(&preview, NEW, &[("reason", "")]).await, "reason");
@@ -94,23 +84,11 @@ async fn a_room_is_defined_with_every_field_and_shown() {
         done.text()
     );
     let defined = room(&service, "lobby").await;
-    assert_eq!(
-        [
-            &defined["capacity"],
-            &defined["admissions_per_minute"],
-            &defined["opens_at"],
-            &defined["return_origins"]
-        ],
-        [
-            &json!(1000),
-            &json!(600),
-            &json!(null),
-            &json!(["https://shop.example", "http://localhost:3000"])
-        ]
-    );
+    assert_has!(defined, {"capacity": 1000, "admissions_per_minute": 600, "opens_at": null,
+        "return_origins": ["https://shop.example", "http://localhost:3000"]});
     let page = operator.page(done.leads_to()).await;
     assert!(page.html.contains("The &lt;spring&gt; lobby") && !page.html.contains("<spring>"));
-    assert!(page.text().contains("0 / 1,000 Inside"), "{}", page.text());
+    page.says("0 / 1,000 Inside");
     audited(&service, "room_id=lobby", "operator", "launch").await;
 }
 
@@ -122,7 +100,7 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
     join(&service, "lobby", 9).await;
     let operator = Operator::sign_in(&service).await;
     let page = operator.page("/console/rooms/lobby").await;
-    assert!(page.text().contains("4 / 4 Inside 5 Waiting"), "{}", page.text());
+    page.says("4 / 4 Inside 5 Waiting");
     let path = "/console/rooms/lobby/throttle";
     let form = operator.page(path).await;
     assert!(!form.html.contains("name=\"session_s\"") && form.html.contains("name=\"capacity\""));
@@ -137,7 +115,7 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
         "Capacity 4 2",
         "Admissions per minute none 1",
     ] {
-        assert!(text.contains(part), "{part} in {text}");
+        text.says(part);
     }
     assert_eq!(room(&service, "lobby").await["capacity"], 4);
     // Another operator changes it meanwhile.
@@ -149,12 +127,9 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
     })
     .await;
     let again = operator.submit_on(&preview, path, &[("reason", "too fast")]).await;
-    assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(
-        again.text().contains("Someone changed it meanwhile") && again.text().contains("Capacity 3 2"),
-        "{}",
-        again.text()
-    );
+    again.is(422);
+    again.says("Someone changed it meanwhile");
+    again.says("Capacity 3 2");
     let done = operator.submit_on(&again, path, &[("reason", "too fast")]).await;
     assert_eq!(
         done.location(),
@@ -163,22 +138,9 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
         done.text()
     );
     let throttled = room(&service, "lobby").await;
-    assert_eq!(
-        [
-            &throttled["capacity"],
-            &throttled["admissions_per_minute"],
-            &throttled["session_s"],
-            &throttled["name"],
-            &throttled["version"]
-        ],
-        [&json!(2), &json!(1), &json!(500), &json!("Lobby"), &json!(3)],
-        "what the form does not ask for stays"
-    );
-    assert_eq!(
-        [&throttled["active"], &throttled["waiting"]],
-        [4, 5],
-        "nobody loses a place"
-    );
+    assert_has!(throttled, {"capacity": 2, "admissions_per_minute": 1, "session_s": 500, "name": "Lobby",
+        "version": 3}, "what the form does not ask for stays");
+    assert_has!(throttled, {"active": 4, "waiting": 5}, "nobody loses a place");
     audited(&service, "room_id=lobby", "operator", "too fast").await;
     // The same form again changes nothing.
     operator.submit_on(&again, path, &[("reason", "too fast")]).await;
@@ -218,22 +180,15 @@ async fn an_opening_shows_its_commitment_and_later_the_list() {
         ("opens_at", soon),
     ];
     let preview = operator.submit_on(&form, path, &fields).await;
-    assert!(
-        preview.text().contains("by lot, under a new commitment"),
-        "{}",
-        preview.text()
-    );
-    let done = operator.submit_on(&preview, path, &[("reason", "now")]).await;
-    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    preview.says("by lot, under a new commitment");
+    operator.submit_on(&preview, path, &[("reason", "now")]).await.is(303);
     let page = eventually(PATIENCE, "the list is there", async || {
         let page = operator.page("/console/rooms/launch").await;
         page.html.contains("pre-queue.ndjson\"").then_some(page)
     })
     .await;
-    assert!(
-        page.text().contains("Joined before it 3")
-            && page.text().contains("jackpot verify room-launch-pre-queue.ndjson")
-    );
+    page.says("Joined before it 3");
+    page.says("jackpot verify room-launch-pre-queue.ndjson");
     let file = operator.page("/console/files/ndjson/rooms/launch/pre-queue").await;
     assert_eq!(file.headers["content-type"], "application/x-ndjson");
     assert_eq!(file.html.lines().count(), 4, "{}", file.html);
@@ -245,13 +200,7 @@ async fn a_link_opens_the_waiting_page_for_one_user() {
     define(&service, "lobby", &json!({})).await;
     let operator = Operator::sign_in(&service).await;
     let path = "/console/rooms/lobby/link";
-    assert!(
-        operator
-            .page(path)
-            .await
-            .text()
-            .contains("The room sends users nowhere yet.")
-    );
+    operator.page(path).await.says("The room sends users nowhere yet.");
     define(&service, "lobby", &json!({"return_origins": ["https://shop.example"]})).await;
     is_wrong(
         &operator
@@ -268,7 +217,7 @@ async fn a_link_opens_the_waiting_page_for_one_user() {
     let made = operator
         .submit(path, &[("user_id", "ann"), ("return_to", "https://shop.example/")])
         .await;
-    assert_eq!(made.status, StatusCode::OK, "{}", made.text());
+    made.is(200);
     let link = between(&made.html, "href=\"/rooms/lobby/wait?token=", "\"");
     assert_eq!(room(&service, "lobby").await["active"], 0, "a link joins nobody");
     let opened = operator.get(&format!("/rooms/lobby/wait?token={link}")).await;
@@ -295,19 +244,16 @@ async fn a_reader_sees_all_and_does_nothing_and_a_bound_key_sees_its_own() {
     }
     let throttle = "/console/rooms/mine/throttle";
     let fields = [("capacity", "1"), ("confirmed", "yes"), ("reason", "curious")];
-    let refused = reader.submit(throttle, &fields).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text());
+    reader.submit(throttle, &fields).await.is(422);
     let link = [("user_id", "ann"), ("return_to", "https://shop.example/")];
-    let refused = reader.submit("/console/rooms/mine/link", &link).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text());
+    reader.submit("/console/rooms/mine/link", &link).await.is(422);
     assert_eq!(room(&service, "mine").await["version"], 1);
     let bound = Operator::sign_in_with(&service, &bound_key(&service, "operate", "room:mine").await).await;
     let list = bound.page("/console/rooms").await;
     assert!(list.text().contains("Mine") && !list.text().contains("Other"));
-    assert_eq!(bound.get("/console/rooms/other").await.status, StatusCode::FORBIDDEN);
+    bound.get("/console/rooms/other").await.is(403);
     let preview = bound.submit(throttle, &[("capacity", "1")]).await;
-    let done = bound.submit_on(&preview, throttle, &[("reason", "mine")]).await;
-    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    bound.submit_on(&preview, throttle, &[("reason", "mine")]).await.is(303);
 }
 
 #[tokio::test]
@@ -320,7 +266,7 @@ async fn rooms_page_by_the_cursor_and_what_is_not_there_is_a_page() {
     let first = operator.page("/console/rooms").await;
     assert!(first.html.contains("room-49\"") && !first.html.contains("room-50\""));
     let second = operator.page("/console/rooms?cursor=room-49").await;
-    assert!(first.html.contains("/console/rooms?cursor=room-49\""), "{}", first.html);
+    first.html.says("/console/rooms?cursor=room-49\"");
     assert!(second.html.contains("room-51\"") && !second.html.contains("rel=\"next\""));
     for path in [
         "/console/rooms/gone",

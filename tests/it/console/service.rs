@@ -1,16 +1,10 @@
 //! Audit, keys, instances, and what fifty open consoles cost.
 
 use futures_util::future::join_all;
-use reqwest::StatusCode;
-use serde_json::json;
 
 use super::fixture::{Operator, between, bound_key, key};
 use super::money::won;
-use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::support::eventually;
-use crate::support::http_client;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn audit_shows_what_changed_who_did_it_and_why() {
@@ -30,32 +24,24 @@ async fn audit_shows_what_changed_who_did_it_and_why() {
     })
     .await;
     let text = page.text();
-    assert!(
-        text.contains("operator Pause spring") && text.contains("=a <script> & \"check\""),
-        "{text}"
-    );
-    assert!(!page.html.contains("<script> &"));
+    text.says("operator Pause spring");
+    text.says("=a <script> & \"check\"");
+    page.html.hides("<script> &");
     let csv = operator.page(&page.link("All as CSV")).await;
     assert_eq!(csv.html.lines().count(), 2, "{}", csv.html);
     let define = operator.page("/console/audit?action=define").await.text();
-    assert!(
-        define.contains("new All of it") && define.contains("none given"),
-        "{define}"
-    );
+    define.says("new All of it");
+    define.says("none given");
     let none = operator.page("/console/audit?who=nobody").await.text();
-    assert!(none.contains("Nothing fits these filters."));
-    let wrong = operator.get("/console/audit?jackpot_id=%3Cb%3E").await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    none.says("Nothing fits these filters.");
+    operator.get("/console/audit?jackpot_id=%3Cb%3E").await.is(422);
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
-    assert!(reader.page(path).await.text().contains("open → paused"));
+    reader.page(path).await.says("open → paused");
     let bound = Operator::sign_in_with(&service, &bound_key(&service, "operate", "jackpot:other").await).await;
-    assert!(
-        bound
-            .page("/console/audit")
-            .await
-            .text()
-            .contains("No operator has done anything yet.")
-    );
+    bound
+        .page("/console/audit")
+        .await
+        .says("No operator has done anything yet.");
 }
 
 #[tokio::test]
@@ -66,8 +52,7 @@ async fn audit_is_paged_by_the_cursor() {
     for n in 1..=52 {
         let adjust =
             json!({"adjustment_id": format!("a{n}"), "tier": "grand", "meter": "pool", "amount": 1, "reason": "x"});
-        let answer = service.post("/v1/jackpots/spring/adjustments", adjust).await;
-        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        service.post("/v1/jackpots/spring/adjustments", adjust).await.is(201);
     }
     let first = eventually(PATIENCE, "all are in the audit trail", async || {
         let page = operator.page("/console/audit?action=adjust").await;
@@ -94,7 +79,7 @@ async fn a_key_is_made_by_the_command_that_the_page_wrote() {
     assert!(!operator.page("/console/keys").await.html.contains(">game-1<"));
     let arguments: Vec<_> = ["key", "new"].into_iter().chain(line.split(' ')).collect();
     let made = service.command(&arguments);
-    assert!(made.status.success(), "{}", output_text(&made));
+    made.done();
     let page = eventually(PATIENCE, "the key is in the table", async || {
         let page = operator.page("/console/keys").await;
         page.html.contains(">game-1<").then_some(page)
@@ -106,21 +91,16 @@ async fn a_key_is_made_by_the_command_that_the_page_wrote() {
             || text.contains("game-1 read game-1 jackpot:spring, coupon:coffee Yes"),
         "{text}"
     );
-    assert!(
-        text.contains("ends soon") && text.contains("jackpot key revoke game-1"),
-        "{text}"
-    );
+    text.says("ends soon");
+    text.says("jackpot key revoke game-1");
     let secret = String::from_utf8(made.stdout).expect("text");
-    assert!(!page.html.contains(secret.trim()));
-    assert!(
-        operator
-            .page("/console/")
-            .await
-            .text()
-            .contains("The key game-1 ends within two weeks.")
-    );
+    page.html.hides(secret.trim());
+    operator
+        .page("/console/")
+        .await
+        .says("The key game-1 ends within two weeks.");
     let revoked = service.command(&["key", "revoke", "game-1"]);
-    assert!(revoked.status.success());
+    revoked.done();
     eventually(PATIENCE, "the key has gone", async || {
         (!operator.page("/console/keys").await.html.contains(">game-1<")).then_some(())
     })
@@ -134,17 +114,13 @@ async fn a_wish_for_a_key_is_checked_and_writes_no_command_for_others() {
     let wrong = operator
         .get("/console/keys?name=a%27%3B+rm&role=root&only=jackpot&expires=soon&codes=true")
         .await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    wrong.is(422);
     for field in ["name", "role", "only", "expires", "codes"] {
         assert!(wrong.html.contains(&format!("href=\"#f-{field}\"")), "{field}");
     }
-    assert!(!wrong.html.contains("jackpot key new"));
+    wrong.html.hides("jackpot key new");
     let taken = operator.get("/console/keys?name=operator&role=play").await;
-    assert!(
-        taken.text().contains("There is a key of this name."),
-        "{}",
-        taken.text()
-    );
+    taken.says("There is a key of this name.");
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
     let page = reader.page("/console/keys?name=x&role=operate").await;
     assert!(
@@ -159,7 +135,7 @@ async fn a_wish_for_a_key_is_checked_and_writes_no_command_for_others() {
         "{}",
         page.text()
     );
-    assert_eq!(bound.get("/console/instances").await.status, StatusCode::FORBIDDEN);
+    bound.get("/console/instances").await.is(403);
 }
 
 #[tokio::test]
@@ -178,7 +154,7 @@ async fn instances_are_known_to_one_another() {
         "written",
         env!("CARGO_PKG_VERSION"),
     ] {
-        assert!(text.contains(shown), "{shown} in {text}");
+        text.says(shown);
     }
     let name = between(&text, "Name in the ledger ", " ").to_owned();
     let mut other = service_on(redis.url(), &[db.environment()]).await;

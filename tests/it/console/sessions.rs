@@ -1,13 +1,9 @@
 //! Signing in and out, and what must not be possible.
 
-use reqwest::StatusCode;
 use reqwest::header::SET_COOKIE;
-use serde_json::json;
 
 use super::fixture::{Operator, between, key, revoke, session_cookie};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 fn jackpot() -> serde_json::Value {
     json!({
@@ -22,7 +18,7 @@ async fn a_page_needs_a_session_and_leads_back_after_it() {
     let service = Service::start().await;
     let nobody = Operator::nobody(&service);
     let page = nobody.get("/console/jackpots?cursor=a").await;
-    assert_eq!(page.status, StatusCode::SEE_OTHER);
+    page.is(303);
     assert_eq!(
         page.location(),
         "/console/sign-in?next=%2Fconsole%2Fjackpots%3Fcursor%3Da"
@@ -31,9 +27,9 @@ async fn a_page_needs_a_session_and_leads_back_after_it() {
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/console/"));
     let cookie = answer.headers[SET_COOKIE].to_str().unwrap();
     for part in ["HttpOnly", "SameSite=Strict", "Path=/console", "Max-Age=28800"] {
-        assert!(cookie.contains(part), "{part} in {cookie}");
+        cookie.says(part);
     }
-    assert!(!cookie.contains("Secure"), "{cookie}");
+    cookie.hides("Secure");
     for next in [
         "https://evil.example/",
         "//evil.example",
@@ -54,7 +50,7 @@ async fn wrong_keys_are_refused_and_soon_no_longer_tried() {
     let service = Service::start_with(&[("JACKPOT__AUTH__FAILED_KEYS_PER_SECOND_PER_ADDRESS", "1")]).await;
     let nobody = Operator::nobody(&service);
     let page = nobody.try_key("jpk_0000").await;
-    assert_eq!(page.status, StatusCode::UNAUTHORIZED);
+    page.is(401);
     assert!(page.text().contains("No such key") && !page.html.contains("jpk_0000"));
     let refused = eventually(PATIENCE, "the address is refused", async || {
         let page = nobody.try_key("jpk_0001").await;
@@ -63,10 +59,7 @@ async fn wrong_keys_are_refused_and_soon_no_longer_tried() {
     .await;
     assert!(refused.headers.contains_key("retry-after") && refused.text().contains("Too many tries"));
     // The right key is not locked out.
-    assert_eq!(
-        nobody.try_key(service.operator_key()).await.status,
-        StatusCode::SEE_OTHER
-    );
+    nobody.try_key(service.operator_key()).await.is(303);
 }
 
 #[tokio::test]
@@ -74,16 +67,16 @@ async fn a_play_key_opens_no_session_and_read_may_only_look() {
     let service = Service::start().await;
     let play = key(&service, "play").await;
     let page = Operator::nobody(&service).try_key(&play).await;
-    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    page.is(403);
     service.put("/v1/jackpots/spring", jackpot()).await;
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
     let page = reader.page("/console/jackpots/spring").await;
     assert!(page.html.contains("Spring &amp; &lt;wheel&gt;") && !page.html.contains("<wheel>"));
-    assert!(!page.html.contains("/pause"));
-    let refused = reader
+    page.html.hides("/pause");
+    reader
         .submit("/console/jackpots/spring/pause", &[("reason", "curious")])
-        .await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        .await
+        .is(422);
     assert_eq!(service.get("/v1/jackpots/spring").await.body["status"], "open");
 }
 
@@ -95,28 +88,19 @@ async fn an_action_asks_for_a_reason_is_done_once_and_is_audited() {
     let refused = operator
         .submit("/console/jackpots/spring/pause", &[("reason", "")])
         .await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(refused.html.contains("id=\"f-reason-error\""), "{}", refused.html);
+    refused.is(422);
+    refused.html.says("id=\"f-reason-error\"");
     let done = operator
         .submit("/console/jackpots/spring/pause", &[("reason", "a <check>")])
         .await;
     assert_eq!(done.location(), "/console/jackpots/spring?done=done-pause");
-    assert!(
-        operator
-            .page(done.leads_to())
-            .await
-            .text()
-            .contains("The jackpot is paused.")
-    );
+    operator.page(done.leads_to()).await.says("The jackpot is paused.");
     let audit = eventually(PATIENCE, "the action is in the audit trail", async || {
         let rows = service.get("/v1/audit?action=pause").await.body["items"].take();
         rows.as_array().filter(|rows| !rows.is_empty()).cloned()
     })
     .await;
-    assert_eq!(
-        (&audit[0]["who"], &audit[0]["reason"]),
-        (&json!("operator"), &json!("a <check>"))
-    );
+    assert_has!(audit[0], {"who": "operator", "reason": "a <check>"});
 }
 
 #[tokio::test]
@@ -131,17 +115,17 @@ async fn an_adjustment_shows_what_it_changes_and_a_repeat_changes_nothing() {
         ("to", "pool"),
         ("amount", "1,234.56"),
     ];
-    let wrong = operator
+    operator
         .submit(
             path,
             &[("tier", "grand"), ("from", "pool"), ("to", "pool"), ("amount", "1.234")],
         )
-        .await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+        .await
+        .is(422);
     let preview = operator.submit(path, &fields).await;
-    assert_eq!(preview.status, StatusCode::OK);
+    preview.is(200);
     let text = preview.text();
-    assert!(text.contains("grand · Pool €0.00 €1,234.56"), "{text}");
+    text.says("grand · Pool €0.00 €1,234.56");
     assert_eq!(service.get("/v1/jackpots/spring").await.body["meters"][0]["pool"], 0);
     for _ in 0..2 {
         let done = operator.submit_on(&preview, path, &[("reason", "launch")]).await;
@@ -156,7 +140,7 @@ async fn an_adjustment_shows_what_it_changes_and_a_repeat_changes_nothing() {
         service.get("/v1/jackpots/spring").await.body["meters"][0]["pool"],
         123_456
     );
-    let refused = operator
+    operator
         .submit(
             path,
             &[
@@ -168,8 +152,8 @@ async fn an_adjustment_shows_what_it_changes_and_a_repeat_changes_nothing() {
                 ("reason", "x"),
             ],
         )
-        .await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        .await
+        .is(422);
 }
 
 #[tokio::test]
@@ -202,14 +186,14 @@ async fn a_form_of_another_site_session_or_time_changes_nothing() {
             .await,
     ];
     for page in refused {
-        assert_eq!(page.status, StatusCode::FORBIDDEN, "{}", page.text());
+        page.is(403);
     }
     assert_eq!(service.get("/v1/jackpots/spring").await.body["status"], "open");
     // Neither a key in a header nor a session's cookie works on the other's side.
     let mut bearer = Operator::nobody(&service);
     bearer.cookie = format!("jackpot_session={}", service.operator_key());
-    assert_eq!(bearer.get("/console/").await.status, StatusCode::SEE_OTHER);
-    assert_eq!(operator.get("/v1/jackpots").await.status, StatusCode::UNAUTHORIZED);
+    bearer.get("/console/").await.is(303);
+    operator.get("/v1/jackpots").await.is(401);
 }
 
 #[tokio::test]
@@ -230,8 +214,8 @@ async fn a_session_is_new_at_each_sign_in_and_ends_with_sign_out_or_its_key() {
         .send("/console/sign-out", vec![("form_token".to_owned(), token)], &[])
         .await;
     assert_eq!(left.location(), "/console/sign-in");
-    assert!(left.headers[SET_COOKIE].to_str().unwrap().contains("Max-Age=0"));
-    assert_eq!(operator.get("/console/").await.status, StatusCode::SEE_OTHER);
+    left.headers[SET_COOKIE].to_str().unwrap().says("Max-Age=0");
+    operator.get("/console/").await.is(303);
     operator.cookie = second;
     operator.page("/console/").await;
     revoke(&service, "operate");
@@ -255,16 +239,14 @@ async fn pages_are_framed_by_nobody_and_run_nothing_of_others() {
             continue;
         }
         let policy = policy.unwrap_or_else(|| panic!("{path} has a policy"));
-        assert!(
-            policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"),
-            "{policy}"
-        );
-        assert!(!policy.contains("unsafe"), "{policy}");
+        policy.says("default-src 'self'");
+        policy.says("frame-ancestors 'none'");
+        policy.hides("unsafe");
         assert!(
             !page.html.contains(" style=") && !page.html.contains(" onclick"),
             "{path}"
         );
         assert_eq!(page.headers["cache-control"], "no-store");
     }
-    assert_eq!(operator.get("/console/nothing").await.status, StatusCode::NOT_FOUND);
+    operator.get("/console/nothing").await.is(404);
 }

@@ -1,13 +1,8 @@
 //! The settlement desk: what a step changes is shown first, each is done once, and by whom it may be done.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use super::fixture::{Operator, between};
-use crate::fault::support::PATIENCE;
 use crate::keys::http::support::key;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// A jackpot in which each entry wins € 5.00, which is held, and two payouts of it.
 async fn service() -> (Service, Vec<String>) {
@@ -58,34 +53,24 @@ async fn a_payout_is_approved_failed_and_settled_after_a_look() {
     let page = format!("/console/payouts/{}", payouts[0]);
 
     let held = bob.page("/console/payouts?state=held").await;
-    assert!(
-        held.html.contains(&page) && !held.html.contains("/console/jackpots\""),
-        "{}",
-        held.html
-    );
+    held.html.says(&page);
+    held.html.hides("/console/jackpots\"");
     assert_eq!(
         bob.get("/console/payouts").await.location(),
         "/console/payouts?state=held"
     );
-    assert_eq!(bob.get("/console/jackpots").await.status, StatusCode::FORBIDDEN);
+    bob.get("/console/jackpots").await.is(403);
     let shown = eve.page(&page).await;
-    assert!(
-        shown.html.contains(&at("void")) && !shown.html.contains(&at("approve")),
-        "{}",
-        shown.html
-    );
-    assert!(!shown.html.contains(&at("settle")), "it is held");
+    shown.html.says(&at("void"));
+    shown.html.hides(&at("approve"));
+    shown.html.hides(&at("settle")); // it is held
     let shown = bob.page(&page).await;
-    assert!(
-        shown.html.contains(&at("approve")) && !shown.html.contains(&at("void")),
-        "{}",
-        shown.html
-    );
+    shown.html.says(&at("approve"));
+    shown.html.hides(&at("void"));
 
     let preview = bob.page(&at("approve")).await;
-    assert!(preview.text().contains("State held due"), "{}", preview.text());
-    let without = bob.submit_on(&preview, &at("approve"), &[("reason", "")]).await;
-    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
+    preview.says("State held due");
+    bob.submit_on(&preview, &at("approve"), &[("reason", "")]).await.is(422);
     assert_eq!(state(&service, &payouts[0]).await, "held", "nothing is done yet");
     let done = bob
         .submit_on(&preview, &at("approve"), &[("reason", "looks right")])
@@ -99,28 +84,23 @@ async fn a_payout_is_approved_failed_and_settled_after_a_look() {
     assert_eq!(state(&service, &payouts[0]).await, "due");
 
     let preview = eve.page(&at("fail")).await;
-    assert!(preview.text().contains("State due failed"), "{}", preview.text());
+    preview.says("State due failed");
     for _ in 0..2 {
-        let done = eve
-            .submit_on(&preview, &at("fail"), &[("reason", "account closed")])
-            .await;
-        assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+        eve.submit_on(&preview, &at("fail"), &[("reason", "account closed")])
+            .await
+            .is(303);
     }
     assert_eq!(state(&service, &payouts[0]).await, "failed");
     let empty = eve.submit(&at("settle"), &[("reference", " ")]).await;
-    assert_eq!(empty.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(
-        empty.text().contains("Say how the winner was paid."),
-        "{}",
-        empty.text()
-    );
+    empty.is(422);
+    empty.says("Say how the winner was paid.");
     let preview = eve
         .submit(
             &at("settle"),
             &[("reference", "bank 1"), ("settlement_id", "transfer-1")],
         )
         .await;
-    assert!(preview.text().contains("State failed settled"), "{}", preview.text());
+    preview.says("State failed settled");
     assert_eq!(state(&service, &payouts[0]).await, "failed", "nothing is done yet");
     let done = eve
         .submit_on(&preview, &at("settle"), &[("reason", "paid by hand")])
@@ -133,9 +113,9 @@ async fn a_payout_is_approved_failed_and_settled_after_a_look() {
     );
     let shown = eve.page(&page).await;
     for text in ["settled", "bob", "transfer-1", "bank 1"] {
-        assert!(shown.text().contains(text), "{text} in {}", shown.text());
+        shown.says(text);
     }
-    assert!(!shown.html.contains(&at("void")), "nothing is left to do");
+    shown.html.hides(&at("void")); // nothing is left to do
 }
 
 /// The overview counts all that waits for a person, and an address alone makes no page say that something was done.
@@ -146,7 +126,7 @@ async fn the_overview_counts_what_waits() {
     let until = async |what: &str| {
         eventually(PATIENCE, what, async || {
             let page = operator.page("/console/").await;
-            assert!(!page.text().contains("Nothing needs attention."), "{}", page.text());
+            page.hides("Nothing needs attention.");
             page.text().contains(what).then_some(())
         })
         .await;
@@ -154,7 +134,7 @@ async fn the_overview_counts_what_waits() {
     until("Payouts held for an approval: 2").await;
     let reason = json!({"reason": "a mistake"});
     let void = format!("/v1/payouts/{}/void", payouts[0]);
-    assert!(service.post(&void, reason).await.status.is_success());
+    service.post(&void, reason).await.done();
     until("Payouts held for an approval: 1").await;
     until("Payouts that somebody asked to void: 1").await;
     let mut document = service.get("/v1/jackpots/spring").await.body;
@@ -164,7 +144,7 @@ async fn the_overview_counts_what_waits() {
         .expect("a jackpot")
         .retain(|name, _| known.contains(&name.as_str()));
     document["approval_above"] = json!(900);
-    assert!(service.put("/v1/jackpots/spring", document).await.status.is_success());
+    service.put("/v1/jackpots/spring", document).await.done();
     until("Limits that wait for an approval: spring").await;
     for done in [
         "done-payout-void",
@@ -189,14 +169,9 @@ async fn a_void_needs_a_second_operator() {
     );
     let at = format!("/console/payouts/{}/void", payouts[1]);
     let preview = anna.page(&at).await;
-    assert!(
-        preview.text().contains("State held void requested"),
-        "{}",
-        preview.text()
-    );
+    preview.says("State held void requested");
     for _ in 0..2 {
-        let done = anna.submit_on(&preview, &at, &[("reason", "a mistake")]).await;
-        assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+        anna.submit_on(&preview, &at, &[("reason", "a mistake")]).await.is(303);
     }
     assert_eq!(
         state(&service, &payouts[1]).await,
@@ -205,20 +180,17 @@ async fn a_void_needs_a_second_operator() {
     );
     let back = format!("/console/payouts/{}/withdraw", payouts[1]);
     let preview = eve.page(&back).await;
-    assert!(
-        preview.text().contains("State void requested held"),
-        "{}",
-        preview.text()
-    );
-    let done = eve.submit_on(&preview, &back, &[("reason", "no mistake")]).await;
-    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    preview.says("State void requested held");
+    eve.submit_on(&preview, &back, &[("reason", "no mistake")])
+        .await
+        .is(303);
     assert_eq!(state(&service, &payouts[1]).await, "held");
     let shown = anna.page(&format!("/console/payouts/{}", payouts[1])).await;
-    assert!(shown.text().contains("no mistake"), "{}", shown.text());
+    shown.says("no mistake");
     anna.submit(&at, &[("reason", "a mistake"), ("confirmed", "yes")]).await;
     let preview = eve.page(&at).await;
     for text in ["State void requested void", "grand · Overflow €0.00 €5.00"] {
-        assert!(preview.text().contains(text), "{text} in {}", preview.text());
+        preview.says(text);
     }
     let done = eve.submit_on(&preview, &at, &[("reason", "a mistake")]).await;
     assert_eq!(
@@ -229,7 +201,7 @@ async fn a_void_needs_a_second_operator() {
     );
     assert_eq!(state(&service, &payouts[1]).await, "void");
     let meter = service.get("/v1/jackpots/spring").await.body["meters"][0].clone();
-    assert_eq!((&meter["overflow"], &meter["voided"]), (&json!(500), &json!(500)));
+    assert_has!(meter, {"overflow": 500, "voided": 500});
     let listed = eve.page("/console/payouts?state=void").await;
     assert!(listed.html.contains(&payouts[1]) && !listed.html.contains(&payouts[0]));
 }
@@ -258,13 +230,13 @@ async fn money_that_leaves_waits_on_its_page_for_another_owner() {
     for end in ["withdraw", "approve"] {
         let preview = eve.submit(ADJUST, &money).await;
         let says = "it waits until a key with the role approve and another owner approves it";
-        assert!(preview.text().contains(says), "{}", preview.text());
+        preview.says(says);
         let held = eve.submit_on(&preview, ADJUST, &[("reason", "the end")]).await;
         assert_eq!(held.location(), format!("{HELD}?done=done-held"), "{}", held.text());
         assert_eq!(pool().await, before);
         let by = if end == "approve" { &bob } else { &eve };
         let page = by.page(HELD).await;
-        assert!(page.text().contains("eve the end"), "{}", page.text());
+        page.says("eve the end");
         let id = between(&page.html, "/held/adjustments/", "/");
         let at = format!("{HELD}/adjustments/{id}/{end}");
         let preview = by.page(&at).await;

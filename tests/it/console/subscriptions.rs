@@ -3,13 +3,10 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::fixture::{Operator, Page, key};
 use crate::events::receiver::{Receiver, Reply};
-use crate::support::service::Service;
-use crate::support::{eventually, given};
+use crate::support::given;
+use crate::support::prelude::*;
 
 const LIST: &str = "/console/subscriptions";
 const HERE: &str = "/console/subscriptions/accounting";
@@ -22,14 +19,12 @@ async fn service() -> Service {
     let service = Service::start_with(&[("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "true")]).await;
     let odds = json!({"total": 1, "ranks": [given::rank(1, &json!({"fixed": {"tier": "grand", "amount": 7}}))]});
     let jackpot = given::document("spring", &json!({ "odds": odds }));
-    let put = service.put("/v1/jackpots/spring", jackpot).await;
-    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    service.put("/v1/jackpots/spring", jackpot).await.is(201);
     let funds = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 1_000, "reason": "a test"});
     service.post("/v1/jackpots/spring/adjustments", funds).await;
     for number in 0..2 {
         let entry = json!({"entry_id": format!("e{number}"), "player_id": "p1", "stake": 100});
-        let won = service.post("/v1/jackpots/spring/entries", entry).await;
-        assert_eq!(won.status, StatusCode::CREATED, "{}", won.text);
+        service.post("/v1/jackpots/spring/entries", entry).await.is(201);
     }
     service
 }
@@ -45,7 +40,7 @@ async fn until(service: &Service, what: &str, is_it: impl Fn(&Value) -> bool) ->
 /// Sends a form, then its preview with a reason.
 async fn done(operator: &Operator, path: &str, fields: &[(&str, &str)]) -> Page {
     let preview = operator.submit(path, fields).await;
-    assert_eq!(preview.status, StatusCode::OK, "{}", preview.text());
+    preview.is(200);
     operator.submit_on(&preview, path, &[("reason", "a test")]).await
 }
 
@@ -74,9 +69,9 @@ async fn a_subscription_is_made_tested_and_changed() {
         ("from", "beginning"),
     ];
     let refused = done(&operator, form, &wrong).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    refused.is(422);
     for field in ["f-url-error", "f-types-error"] {
-        assert!(refused.html.contains(field), "{field} in {}", refused.html);
+        refused.html.says(field);
     }
     let url = receiver.url();
     let fields = [
@@ -87,11 +82,8 @@ async fn a_subscription_is_made_tested_and_changed() {
         ("from", "beginning"),
     ];
     let preview = operator.submit(form, &fields).await;
-    assert!(preview.text().contains("Each event is sent until its target takes it."));
-    assert_eq!(
-        service.get("/v1/subscriptions/accounting").await.status,
-        StatusCode::NOT_FOUND
-    );
+    preview.says("Each event is sent until its target takes it.");
+    service.get("/v1/subscriptions/accounting").await.is(404);
     let made = operator
         .submit_on(&preview, form, &[("reason", "accounting wants them")])
         .await;
@@ -105,33 +97,22 @@ async fn a_subscription_is_made_tested_and_changed() {
     until(&service, "all is delivered", |shown| shown["streams"][0]["lag"] == 0).await;
     let page = operator.page(HERE).await;
     for text in ["running", "payout.*", "jackpot:spring", "whpk_", url.as_str()] {
-        assert!(page.text().contains(text), "{text} in {}", page.text());
+        page.says(text);
     }
-    assert!(operator.page(LIST).await.text().contains("accounting running"));
+    operator.page(LIST).await.says("accounting running");
     let taken = operator.submit(form, &fields).await;
-    assert!(taken.text().contains("This id is taken."), "{}", taken.text());
+    taken.says("This id is taken.");
 
     let probed = operator.submit_on(&page, &format!("{HERE}/test"), &[]).await;
-    assert!(
-        probed.text().contains("The target took the test event: 200."),
-        "{}",
-        probed.text()
-    );
+    probed.says("The target took the test event: 200.");
     receiver.until("test", 1).await;
     receiver.answer(|_| Reply::Status(503));
     let probed = operator.submit_on(&page, &format!("{HERE}/test"), &[]).await;
-    assert!(
-        probed
-            .text()
-            .contains("The test event was not delivered: the target answered 503"),
-        "{}",
-        probed.text()
-    );
+    probed.says("The test event was not delivered: the target answered 503");
 
     let change = format!("{HERE}/change");
     let unchanged = [&fields[1..]].concat();
-    let same = operator.submit(&change, &unchanged).await;
-    assert_eq!(same.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", same.text());
+    operator.submit(&change, &unchanged).await.is(422);
     let narrower = [fields[1], ("types", "payout.created"), fields[3], fields[4]];
     let changed = done(&operator, &change, &narrower).await;
     assert_eq!(
@@ -165,8 +146,7 @@ async fn a_subscription_is_paused_resumed_replayed_skipped_and_deleted() {
     for (verb, state) in [("pause", "paused"), ("resume", "running")] {
         let path = format!("{HERE}/{verb}");
         let preview = operator.page(&path).await;
-        let without = operator.submit_on(&preview, &path, &[("reason", "")]).await;
-        assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
+        operator.submit_on(&preview, &path, &[("reason", "")]).await.is(422);
         let done = operator.submit_on(&preview, &path, &[("reason", "a test")]).await;
         assert_eq!(
             done.location(),
@@ -179,8 +159,8 @@ async fn a_subscription_is_paused_resumed_replayed_skipped_and_deleted() {
 
     let replay = format!("{HERE}/replay?subject=jackpot:spring");
     let beyond = done(&operator, &replay, &[SPRING, ("from_n", "1000")]).await;
-    assert_eq!(beyond.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(beyond.html.contains("f-from_n-error"), "{}", beyond.html);
+    beyond.is(422);
+    beyond.html.says("f-from_n-error");
     let poison = first.id.clone();
     receiver.answer(move |got| Reply::Status(if got.id == poison { 422 } else { 200 }));
     let from_n = first.order().0.to_string();
@@ -193,16 +173,12 @@ async fn a_subscription_is_paused_resumed_replayed_skipped_and_deleted() {
     );
     until(&service, "it is refused", |shown| shown["state"] == "retrying").await;
     let page = operator.page(HERE).await;
-    assert!(page.text().contains("the target answered 422"), "{}", page.text());
+    page.says("the target answered 422");
 
     let skip = format!("{HERE}/skip?subject=jackpot%3Aspring");
-    assert!(page.html.contains(&skip), "{}", page.html);
+    page.html.says(&skip);
     let other = done(&operator, &skip, &[SPRING, ("id", "jackpot:spring:0:999:0")]).await;
-    assert!(
-        other.text().contains(&first.id),
-        "it names the right one: {}",
-        other.text()
-    );
+    other.says(&first.id);
     let skipped = done(&operator, &skip, &[SPRING, ("id", &first.id)]).await;
     assert_eq!(
         skipped.location(),
@@ -229,11 +205,8 @@ async fn a_subscription_is_paused_resumed_replayed_skipped_and_deleted() {
             deleted.text()
         );
     }
-    assert_eq!(
-        service.get("/v1/subscriptions/accounting").await.status,
-        StatusCode::NOT_FOUND
-    );
-    assert!(operator.page(LIST).await.text().contains("There is no subscription."));
+    service.get("/v1/subscriptions/accounting").await.is(404);
+    operator.page(LIST).await.says("There is no subscription.");
     let actions: Vec<_> = reasons(&service).await;
     let told = ["delete", "skip", "replay", "resume", "pause"].map(|action| (action.to_owned(), "a test".to_owned()));
     assert_eq!(actions[..5], told);
@@ -249,7 +222,7 @@ async fn the_overview_names_a_subscription_that_is_late() {
         "from": "beginning"});
     service.put("/v1/subscriptions/accounting", body).await;
     let page = operator.overview("accounting · retrying · 2 events late").await;
-    assert!(!page.text().contains("Nothing needs attention."), "{}", page.text());
+    page.hides("Nothing needs attention.");
 }
 
 #[tokio::test]
@@ -267,7 +240,7 @@ async fn a_reader_sees_it_and_changes_nothing() {
             page.html
         );
     }
-    assert!(!reader.page(LIST).await.html.contains("new-subscription"));
+    reader.page(LIST).await.html.hides("new-subscription");
     let preview = reader.page(&format!("{HERE}/pause")).await;
     let refused = reader
         .submit_on(&preview, &format!("{HERE}/pause"), &[("reason", "a test")])

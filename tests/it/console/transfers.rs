@@ -1,12 +1,7 @@
 //! Transfers and reversals: what they will change is shown first, they are done once, and their pages show them.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::fixture::{Operator, audited, bound_key, key};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Each entry adds 1.00 and wins nothing.
 fn definition(id: &str, currency: &str) -> Value {
@@ -26,8 +21,7 @@ async fn service() -> Service {
     }
     for number in 1..=2 {
         let entry = json!({"entry_id": format!("e{number}"), "player_id": "p", "stake": 100, "source_id": "web"});
-        let answer = service.post("/v1/jackpots/old/entries", entry).await;
-        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        service.post("/v1/jackpots/old/entries", entry).await.is(201);
     }
     service
 }
@@ -46,19 +40,19 @@ async fn a_transfer_shows_what_it_changes_is_done_once_and_is_listed() {
     let service = service().await;
     let operator = Operator::sign_in(&service).await;
     let jackpot = operator.page("/console/jackpots/old").await;
-    assert!(!jackpot.html.contains(LINK), "an open jackpot gives nothing");
-    assert!(operator.page(PATH).await.text().contains("Pause or close it first."));
+    jackpot.html.hides(LINK); // an open jackpot gives nothing
+    operator.page(PATH).await.says("Pause or close it first.");
     let refused = operator
         .submit(PATH, &[("to", "new"), ("tier-grand", "grand"), ("tier-mini", "")])
         .await;
     let open = operator.submit_on(&refused, PATH, &[("reason", "too early")]).await;
-    assert_eq!(open.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(open.text().contains("pause"), "{}", open.text());
+    open.is(422);
+    open.says("pause");
     service
         .post("/v1/jackpots/old/pause", json!({"reason": "end of season"}))
         .await;
     let jackpot = operator.page("/console/jackpots/old").await;
-    assert!(jackpot.html.contains(LINK));
+    jackpot.html.says(LINK);
 
     for (fields, said) in [
         (
@@ -88,19 +82,19 @@ async fn a_transfer_shows_what_it_changes_is_done_once_and_is_listed() {
     ] {
         let wrong = operator.submit(PATH, &fields).await;
         assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{fields:?}");
-        assert!(wrong.text().contains(said), "{said}: {}", wrong.text());
+        wrong.says(said);
         assert!(wrong.html.contains("aria-invalid=\"true\"") && !wrong.html.contains("<new>"));
     }
     let fields = [("to", "new"), ("tier-grand", "mini"), ("tier-mini", "mini")];
     let preview = operator.submit(PATH, &fields).await;
-    assert_eq!(preview.status, StatusCode::OK);
+    preview.is(200);
     let text = preview.text();
     for shown in [
         "The <old> · grand · all money €1.20 €0.00",
         "The <old> · mini · all money €0.80 €0.00",
         "The <new> · mini · all money €0.00 €2.00",
     ] {
-        assert!(text.contains(shown), "{shown} in {text}");
+        text.says(shown);
     }
     assert_eq!(
         pool(&service, "old").await,
@@ -108,8 +102,8 @@ async fn a_transfer_shows_what_it_changes_is_done_once_and_is_listed() {
         "nothing is done yet"
     );
     let without = operator.submit_on(&preview, PATH, &[("reason", "")]).await;
-    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(without.html.contains("id=\"f-reason-error\""), "{}", without.html);
+    without.is(422);
+    without.html.says("id=\"f-reason-error\"");
     for _ in 0..2 {
         let done = operator.submit_on(&preview, PATH, &[("reason", "end of season")]).await;
         assert_eq!(
@@ -137,10 +131,8 @@ async fn a_transfer_shows_what_it_changes_is_done_once_and_is_listed() {
     let csv = operator.page(&list.link("All as CSV")).await;
     assert_eq!(csv.html.lines().count(), 2, "{}", csv.html);
     let given = operator.page("/console/jackpots/old").await.text();
-    assert!(
-        given.contains("Transfers out") && !given.contains("Transfers in"),
-        "{given}"
-    );
+    given.says("Transfers out");
+    given.hides("Transfers in");
     audited(&service, "jackpot_id=old", "operator", "end of season").await;
     let audit = operator.page("/console/audit?action=transfer").await.text();
     assert!(audit.contains("Transfer") && audit.contains("end of season"), "{audit}");
@@ -153,10 +145,7 @@ async fn only_who_may_operate_transfers_and_a_bound_key_needs_both() {
         .post("/v1/jackpots/old/close", json!({"reason": "end of season"}))
         .await;
     let operator = Operator::sign_in(&service).await;
-    assert!(
-        operator.page("/console/jackpots/old").await.html.contains(LINK),
-        "a closed one gives too"
-    );
+    operator.page("/console/jackpots/old").await.html.says(LINK); // a closed one gives too
     let fields = [("to", "new"), ("tier-grand", "grand"), ("tier-mini", "mini")];
     let confirmed = [("confirmed", "yes"), ("reason", "forged")];
     let all = || {
@@ -165,10 +154,9 @@ async fn only_who_may_operate_transfers_and_a_bound_key_needs_both() {
             .chain(confirmed)
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
     };
-    let forged = operator.send(PATH, all().collect(), &[]).await;
-    assert_eq!(forged.status, StatusCode::FORBIDDEN, "no token of a form");
+    operator.send(PATH, all().collect(), &[]).await.is(403); // no token of a form
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
-    assert!(!reader.page("/console/jackpots/old").await.html.contains(LINK));
+    reader.page("/console/jackpots/old").await.html.hides(LINK);
     reader.page("/console/jackpots/old/transfers").await;
     let form = reader.get(PATH).await;
     let tried = [&fields[..], &confirmed].concat();
@@ -185,29 +173,23 @@ async fn a_reversal_shows_what_it_changes_and_its_source_is_shown() {
     let service = service().await;
     let operator = Operator::sign_in(&service).await;
     let jackpot = operator.page("/console/jackpots/old").await.text();
-    assert!(
-        jackpot.contains("Source app") && jackpot.contains("Source web"),
-        "{jackpot}"
-    );
+    jackpot.says("Source app");
+    jackpot.says("Source web");
     let entry = "/console/jackpots/old/entries/e1";
     let path = format!("{entry}/reverse");
-    assert!(operator.page(entry).await.html.contains(&path));
+    operator.page(entry).await.html.says(&path);
     let preview = operator.page(&path).await;
-    assert!(
-        preview.text().contains("grand · Reversed €0.00 €0.60"),
-        "{}",
-        preview.text()
-    );
+    preview.says("grand · Reversed €0.00 €0.60");
     assert_eq!(
         pool(&service, "old").await,
         (json!(120), json!(80)),
         "nothing is done yet"
     );
     let without = operator.submit_on(&preview, &path, &[("reason", "")]).await;
-    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(without.html.contains("id=\"f-reason-error\""), "{}", without.html);
+    without.is(422);
+    without.html.says("id=\"f-reason-error\"");
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
-    assert!(!reader.page(entry).await.html.contains(&path));
+    reader.page(entry).await.html.hides(&path);
     let refused = reader.submit(&path, &[("reason", "forged")]).await;
     assert!(refused.status.is_client_error(), "{}", refused.status);
     for _ in 0..2 {
@@ -223,11 +205,10 @@ async fn a_reversal_shows_what_it_changes_and_its_source_is_shown() {
         "{}",
         shown.text()
     );
-    let again = operator.submit(&path, &[("reason", "again")]).await;
-    assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY, "another reversal");
+    operator.submit(&path, &[("reason", "again")]).await.is(422); // another reversal
     assert_eq!(pool(&service, "old").await, (json!(60), json!(40)));
     let jackpot = operator.page("/console/jackpots/old").await.text();
-    assert!(jackpot.contains("Reversed"), "{jackpot}");
+    jackpot.says("Reversed");
     eventually(PATIENCE, "the entry is listed with its source", async || {
         let list = operator.page("/console/entries?player_id=p&source_id=web").await;
         (list.html.contains("/entries/e2") && list.text().contains("web")).then_some(())

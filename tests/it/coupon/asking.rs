@@ -7,12 +7,11 @@ use jackpot::coupon::queue_worker::QueueWorker;
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::Mode;
 use jackpot::stopping::Stopping;
-use serde_json::json;
 
 use crate::coupon::http::support::{hold, release};
 use crate::coupon::instance::{Instance, id};
-use crate::fault::support::PATIENCE;
 use crate::support::given::person;
+use crate::support::prelude::*;
 
 impl Instance {
     async fn ask(&self, request: &str, user: &str) -> Result<(State, bool), CouponError> {

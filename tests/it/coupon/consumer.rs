@@ -2,17 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::coupon::http::support::{ask, create, hold, join, look, release, until};
-use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::support::eventually;
-use crate::support::ledger_db::LedgerDb;
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::Service;
 
 const LEASE: Duration = Duration::from_millis(4_321);
 const LEASE_SETTING: (&str, &str) = ("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "4321");
@@ -41,11 +36,7 @@ async fn assert_in_order(service: &Service, id: &str, count: u64) {
     until(service, id, &format!("q{count}"), "issued").await;
     for i in 1..=count {
         let found = look(service, id, &format!("q{i}")).await.body;
-        assert_eq!(
-            (&found["result"], &found["sequence"]),
-            (&json!("issued"), &json!(i)),
-            "{found}"
-        );
+        assert_has!(found, {"result": "issued", "sequence": i});
     }
     let shown = service.get(&format!("/v1/coupons/{id}")).await.body;
     let counts = ["issued", "queued", "dead"].map(|field| shown[field].as_u64());
@@ -116,7 +107,7 @@ async fn an_instance_that_stops_gives_its_queue_to_another_at_once() {
 
 async fn dead_letters(service: &Service, id: &str) -> Vec<Value> {
     let page = service.get(&format!("/v1/coupons/{id}/dead-letters")).await;
-    assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+    page.is(200);
     page.body["items"].as_array().expect("items").clone()
 }
 
@@ -136,7 +127,7 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
         assert_eq!(until(&service, "poison", request, "issued").await["sequence"], sequence);
     }
     let dead = until(&service, "poison", "q2", "dead").await;
-    assert_eq!((&dead["attempts"], &dead["user_id"]), (&json!(3), &json!("bad")));
+    assert_has!(dead, {"attempts": 3, "user_id": "bad"});
     until(&service, "poison", "q4", "dead").await;
     let letters = dead_letters(&service, "poison").await;
     let shown = letters
@@ -156,12 +147,9 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
     );
     assert_eq!(service.get(&next).await.body["items"][0]["request_id"], "q4");
     let again = ask(&service, "poison", "q2", "bad").await;
-    assert_eq!((again.status, &again.body["result"]), (StatusCode::OK, &json!("dead")));
+    assert_answer!(again, 200, {"result": "dead"});
     let shown = service.get("/v1/coupons/poison").await.body;
-    assert_eq!(
-        (&shown["dead"], &shown["queued"], &shown["issued"]),
-        (&json!(2), &json!(0), &json!(3))
-    );
+    assert_has!(shown, {"dead": 2, "queued": 0, "issued": 3});
     eventually(PATIENCE, "the metric says so", async || {
         let text = service.get("/metrics").await.text;
         text.contains("jackpot_coupon_dead_letters{coupon=\"poison\"} 2")
@@ -174,7 +162,7 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
         let path = format!("/v1/coupons/poison/dead-letters/{request}/redrive");
         service.post(&path, json!(null)).await
     };
-    assert_eq!(redrive("q2").await.status, StatusCode::OK);
+    redrive("q2").await.is(200);
     until(&service, "poison", "q2", "dead").await;
     raw(&redis, &["HDEL", users, "bad"]).await;
     let returned = redrive("q2").await;
@@ -185,12 +173,8 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
     );
     assert_eq!(until(&service, "poison", "q2", "issued").await["sequence"], 4);
     let again = redrive("q2").await;
-    assert_eq!(
-        (again.status, &again.body["result"]),
-        (StatusCode::OK, &json!("issued")),
-        "a repeat tells what it is"
-    );
-    assert_eq!(redrive("nobody").await.status, StatusCode::NOT_FOUND);
+    assert_answer!(again, 200, {"result": "issued"}, "a repeat tells what it is");
+    redrive("nobody").await.is(404);
     assert_eq!(dead_letters(&service, "poison").await.len(), 1);
 }
 
@@ -220,10 +204,7 @@ async fn who_is_before_a_request_that_cannot_be_read_is_served_and_who_is_behind
     })
     .await;
     assert_eq!(look(&service, "unread", "q4").await.body["result"], "queued");
-    assert_eq!(
-        look(&service, "unread", "q3").await.status,
-        StatusCode::INTERNAL_SERVER_ERROR
-    );
+    look(&service, "unread", "q3").await.is(500);
     raw(&redis, &[&Q3[..], &[record.as_str()]].concat()).await;
     for (request, sequence) in [("q3", 3), ("q4", 4)] {
         assert_eq!(until(&service, "unread", request, "issued").await["sequence"], sequence);

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use jackpot::coupon::scripts::{self, Defined, ScriptError, Wanted};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, definition};
 use crate::support::given::operator;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_coupon_is_created_as_it_was_defined() {

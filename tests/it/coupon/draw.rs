@@ -6,11 +6,11 @@ use jackpot::coupon::error::CouponError;
 use jackpot::coupon::queue_worker::QueueWorker;
 use jackpot::coupon::scripts::Mode;
 use jackpot::stopping::Stopping;
-use serde_json::json;
 
 use crate::coupon::http::support::{hold, release};
 use crate::coupon::instance::{Instance, id};
 use crate::support::given::{operator, person};
+use crate::support::prelude::*;
 
 impl Instance {
     async fn draw(&self, entry: &str, player: &str) -> Result<DrawAnswer, CouponError> {
@@ -92,7 +92,7 @@ async fn a_draw_waits_for_its_turn_and_finds_it_later() {
         "another instance serves"
     );
     release(&instance.redis, "prize").await;
-    let patient = crate::support::eventually(crate::fault::support::PATIENCE, "its turn comes", async || {
+    let patient = eventually(PATIENCE, "its turn comes", async || {
         instance.draw("e1", "p1").await.ok()
     })
     .await;

@@ -15,10 +15,10 @@ use jackpot::store::keys::{CouponKeys, StreamKeys};
 use jackpot_api::coupon::Status;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::mark::Mark;
-use serde_json::{Value, json};
 
 use crate::support::fixture::{Capability, Fields, Fixture};
 use crate::support::given::operator;
+use crate::support::prelude::*;
 
 /// A lease that outlives every test.
 pub const LEASE_MS: u64 = 600_000;

@@ -11,12 +11,11 @@ use jackpot::settings;
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
-use serde_json::Value;
 
 use crate::coupon::http::support::definition;
-use crate::fault::support::own_redis;
 use crate::support::given::{operator, standalone};
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 
 /// An instance without HTTP.
 pub struct Instance {

@@ -6,10 +6,9 @@ use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Ask, AskReply, Refusal, ScriptError};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, answered, ask, ask_queue, issue_of, letters, record, state_of};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn units_are_issued_in_order_until_the_stock_is_out() {

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use jackpot::coupon::scripts::{self, Acted};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, answered, ask, letters, with_codes};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 async fn limit(fixture: &CouponFixture, bytes: u64) {
     fixture

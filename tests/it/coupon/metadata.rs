@@ -1,16 +1,11 @@
 //! The metadata of requests: their scripts, the ledger, and the API.
 
 use jackpot::coupon::scripts::{Acted, Redeemed};
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
 use crate::coupon::fixture::{CouponFixture, ask, ask_queue, letters, record, with_codes, with_metadata};
 use crate::coupon::http::support::{create, look, send};
 use crate::coupon::ledger::fixture::CouponLedger;
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 on_both_databases!(a_restore_gives_back_the_metadata_of_every_request);
 
@@ -117,12 +112,7 @@ async fn the_api_compares_and_shows_metadata() {
     create(&service, "coffee", 5, &json!({})).await;
     let noted = json!({"order": "8812", "shop": "서울"});
     let issued = wish(&service, "r1", "u1", &noted).await;
-    assert_eq!(
-        (issued.status, &issued.body["metadata"]),
-        (StatusCode::CREATED, &noted),
-        "{}",
-        issued.text
-    );
+    assert_answer!(issued, 201, {"metadata": noted});
     // The order of the names is no content.
     let text = r#"{"request_id":"r1","user_id":"u1","metadata":{"shop":"서울","order":"8812"}}"#;
     let headers = [("content-type", "application/json")];
@@ -194,8 +184,5 @@ async fn the_api_compares_and_shows_metadata() {
     assert_eq!(shown, [noted, json!(null), json!({"order": "1"})]);
     let csv = [("accept", "text/csv")];
     let (_, _, text) = send(&service, reqwest::Method::GET, path, &csv, "").await;
-    assert!(
-        text.contains("\"{\"\"order\"\":\"\"8812\"\",\"\"shop\"\":\"\"서울\"\"}\""),
-        "{text}"
-    );
+    text.says("\"{\"\"order\"\":\"\"8812\"\",\"\"shop\"\":\"\"서울\"\"}\"");
 }

@@ -7,12 +7,10 @@ use jackpot::coupon::scripts::Mode;
 use jackpot::settings;
 use jackpot::stopping::Stopping;
 use jackpot_api::coupon::Status;
-use serde_json::json;
 
 use crate::coupon::instance::{Instance, id};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
 use crate::support::given::person;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn what_is_over_is_dropped_once_the_ledger_has_it_and_takes_nobody_any_more() {

@@ -13,12 +13,11 @@ use jackpot_core::mark::Mark;
 use jackpot_core::wire::Field;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, with_codes, with_metadata};
 use crate::coupon::model::{Model, Outcome, Rules, Step};
 use crate::support::cases;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// A request of a user.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,10 @@
 use jackpot::coupon::scripts::{self, Redeemed, ScriptError, SetStatus, StatusSet};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask_queue, letters, record};
 use crate::support::given::operator;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_request_is_looked_up_with_what_belongs_to_it() {

@@ -9,9 +9,9 @@ use jackpot_core::ids::{Id, PersonId};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use serde_json::json;
 
 use crate::coupon::fixture::CouponFixture;
+use crate::support::prelude::*;
 
 /// Records that are compared: many of each kind.
 const RECORDS: usize = 400;

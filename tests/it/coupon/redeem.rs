@@ -4,11 +4,10 @@ use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Acted, Redeemed, Refusal, ScriptError};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, issue_of, letters, record, redemption, state_of};
 use crate::coupon::ledger::fixture::CouponLedger;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     the_ledger_has_each_redemption_and_a_restore_gives_it_back,

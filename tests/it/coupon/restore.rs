@@ -7,9 +7,9 @@ use jackpot::operator::Operator;
 use jackpot::subject::restore::{RestoreBegun, RestoreEnded, restore_begin, restore_records};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, code, definition, letters};
+use crate::support::prelude::*;
 
 fn state(written: &[(Part, u64)]) -> RestoredState {
     let definition = definition(&json!({"per_user_window_s": 60}));

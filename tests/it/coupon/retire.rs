@@ -3,9 +3,9 @@
 use jackpot::coupon::scripts::{self, Acted, AskReply, DefineRefusal, Defined, Refusal, Retired, Served, StatusSet};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, with_codes};
+use crate::support::prelude::*;
 
 const OVER: &str = "2020-01-01T00:00:00Z";
 

@@ -4,11 +4,11 @@ use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Refusal, ScriptError, Serve, Served, Taken};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{
     CouponFixture, LEASE_MS, ask, ask_queue, code, issue_of, letters, record, state_of, user_id, with_codes,
 };
+use crate::support::prelude::*;
 
 fn taken(request_id: &str, user: &str, attempts: u32) -> Taken {
     Taken {

@@ -4,16 +4,11 @@ use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Acted, AskReply, Refusal, Served, StatusSet};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
 use crate::coupon::fixture::{CouponFixture, ask, letters, with_codes};
 use crate::coupon::http::support::{create, look};
 use crate::coupon::ledger::fixture::CouponLedger;
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_restore_gives_back_what_an_operator_had_set,
@@ -37,10 +32,7 @@ async fn a_paused_coupon_takes_nothing_and_its_queue_waits_without_losing_tries(
         assert_eq!((taken.len(), taken[0].attempts), (2, 1), "a pause is no try: {pause}");
         assert!(matches!(fixture.operated(Status::Paused).await, StatusSet::Done(_)));
         let event = fixture.last_event("status").await;
-        assert_eq!(
-            (&*event["before"], &*event["after"], &*event["reason"]),
-            ("open", "paused", "a test")
-        );
+        assert_has!(event, {"before": "open", "after": "paused", "reason": "a test"});
         for _ in 0..2 {
             let step = fixture
                 .serve("one", &format!("s{pause}"), &with_codes(["q1", "q2"]), 5)
@@ -208,31 +200,20 @@ async fn the_api_pauses_resumes_and_closes() {
         let body = json!({"request_id": request, "user_id": user});
         service.post("/v1/coupons/coffee/issues", body).await
     };
-    assert_eq!(ask("r1", "u1").await.status, StatusCode::CREATED);
+    ask("r1", "u1").await.is(201);
     for _ in 0..2 {
         let paused = act(&service, "pause").await;
-        assert_eq!(
-            (paused.status, &paused.body["status"]),
-            (StatusCode::OK, &json!("paused")),
-            "{}",
-            paused.text
-        );
+        assert_answer!(paused, 200, {"status": "paused"});
     }
     let refused = ask("r2", "u2").await;
-    assert_eq!(
-        (refused.status, &refused.body["code"]),
-        (StatusCode::CONFLICT, &json!("coupon-paused"))
-    );
-    assert_eq!(ask("r1", "u1").await.status, StatusCode::OK, "a repeat is answered");
-    assert_eq!(look(&service, "coffee", "r2").await.status, StatusCode::NOT_FOUND);
+    refused.refused(409, "coupon-paused");
+    ask("r1", "u1").await.is(200); // a repeat is answered
+    look(&service, "coffee", "r2").await.is(404);
     assert_eq!(act(&service, "resume").await.body["status"], "open");
-    assert_eq!(ask("r2", "u2").await.status, StatusCode::CREATED);
+    ask("r2", "u2").await.is(201);
     assert_eq!(act(&service, "close").await.body["status"], "closed");
     let refused = ask("r3", "u3").await;
-    assert_eq!(
-        (refused.status, &refused.body["code"]),
-        (StatusCode::CONFLICT, &json!("coupon-closed"))
-    );
+    refused.refused(409, "coupon-closed");
     for verb in ["pause", "resume"] {
         let refused = act(&service, verb).await;
         assert_eq!(
@@ -242,15 +223,11 @@ async fn the_api_pauses_resumes_and_closes() {
         );
     }
     let wrong = service.post("/v1/coupons/coffee/close", json!({})).await;
-    assert_eq!(
-        (wrong.status, &wrong.body["errors"][0]["field"]),
-        (StatusCode::UNPROCESSABLE_ENTITY, &json!("reason"))
-    );
-    let unknown = service.post("/v1/coupons/tea/pause", json!({"reason": "x"})).await;
-    assert_eq!(
-        (unknown.status, &unknown.body["code"]),
-        (StatusCode::NOT_FOUND, &json!("coupon-not-found"))
-    );
+    wrong.invalid("reason");
+    service
+        .post("/v1/coupons/tea/pause", json!({"reason": "x"}))
+        .await
+        .refused(404, "coupon-not-found");
     let actions = eventually(PATIENCE, "the actions are in the ledger", async || {
         let audit = service.get("/v1/audit?coupon_id=coffee").await.body;
         let rows: Vec<Value> = audit["items"]

@@ -4,9 +4,9 @@ use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Acted, Refusal, ScriptError};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, code, issue_of, letters, record, state_of, with_codes};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_voided_unit_returns_to_the_stock_and_its_sequence_is_never_used_again() {

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use jackpot::http::code::Code;
-use serde_json::Value;
 
 use super::{cell, head, hold};
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Starts the end of the description of an operation that needs a key.
 const ROLE: &str = "Role of the key: ";

@@ -5,6 +5,7 @@ use jackpot::cli::Cli;
 use std::fmt::Write as _;
 
 use super::{cell, head, hold};
+use crate::support::prelude::*;
 
 /// How an argument is written.
 fn usage(argument: &Arg) -> String {
@@ -96,6 +97,6 @@ fn the_page_of_commands_is_that_of_the_command_line() {
     for subcommand in command.get_subcommands().filter(|it| it.get_name() != "help") {
         describe(subcommand, &format!("jackpot {}", subcommand.get_name()), &mut page);
     }
-    assert!(page.contains("| `--only <KIND:ID>` |"), "{page}");
+    page.says("| `--only <KIND:ID>` |");
     hold("commands.md", &page);
 }

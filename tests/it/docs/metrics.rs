@@ -14,6 +14,8 @@ use jackpot_core::ids::Id;
 
 use super::{cell, files_below, head, hold, top};
 
+use crate::support::prelude::*;
+
 /// Label names whose values are ids, routes, or the caller's: the page does not list them.
 const OPEN_LABELS: [&str; 13] = [
     "jackpot", "coupon", "room", "script", "route", "method", "status", "tier", "currency", "version", "lane", "topic",
@@ -205,5 +207,5 @@ fn a_metric_has_its_help_its_type_and_its_labels() {
                 jackpot_a_total{jackpot=\"x\",result=\"error\"} 1\n# EOF\n";
     let metrics = parse(text);
     let row = "| `jackpot_a_total` | counter | `jackpot`; `result`: error, ok | What, of it |";
-    assert!(page(&metrics).contains(row), "{}", page(&metrics));
+    page(&metrics).says(row);
 }

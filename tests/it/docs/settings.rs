@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use super::{cell, head, hold, top};
+use crate::support::prelude::*;
 
 /// A setting, or several that share a comment.
 #[derive(Debug, PartialEq)]
@@ -144,6 +145,6 @@ fn a_setting_has_its_section_its_comment_and_its_range() {
         "| `max_memory_mib` | integer | `0` | 0 or 16 to 1048576 MiB | How long each may take. |",
     ];
     for row in rows {
-        assert!(page.contains(row), "{row} in {page}");
+        page.says(row);
     }
 }

@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use serde_json::{Deserializer, Value};
+use serde_json::Deserializer;
 use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::top;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Address of the service in the documentation.
 const ADDRESS: &str = "http://127.0.0.1:8080";

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
-use reqwest::Method;
 use rustix::process::Pid;
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -18,8 +16,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use super::receiver::{Receiver, Reply};
 use super::{jackpot, play, service, shown, stream, subscribe};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// The subject of all subscriptions here.
 const SUBJECT: &str = "jackpot:broken";
@@ -180,8 +177,7 @@ async fn a_redirect_to_the_metadata_server_makes_no_connection() {
     // As a target it is refused at once, by a service with the default setting.
     let default = Service::start().await;
     let body = json!({"target": {"webhook": {"url": METADATA}}, "types": ["*"], "subjects": ["*"], "from": "now"});
-    let refused = default.put("/v1/subscriptions/metadata", body).await;
-    assert_eq!(refused.status.as_u16(), 422, "{}", refused.text);
+    default.put("/v1/subscriptions/metadata", body).await.is(422);
 }
 
 /// Each wait is twice the one before, 20 % more or less; then one answer is enough.

@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use reqwest::Method;
-use serde_json::json;
-
 use super::receiver::{Got, Receiver, Reply};
 use super::{jackpot, play, service, shown, stream, subscribe};
-use crate::fault::support::{own_redis, service_on};
-use crate::support::eventually;
 use crate::support::postgres_local::PrivatePostgres;
+use crate::support::prelude::*;
 
 /// Checks that each of the payouts came once after deduplication, in the order of its claim.
 fn assert_in_order(got: &[Got], count: usize) {
@@ -101,10 +97,7 @@ async fn another_instance_goes_on_for_one_that_died() {
     let paused = one.call(Method::POST, "/v1/subscriptions/two/pause", None).await;
     assert_eq!(paused.body["state"], "paused");
     let seen = other.get("/v1/subscriptions/two").await;
-    assert_eq!(
-        (&seen.body["state"], &seen.body["verification_key"]),
-        (&json!("paused"), &paused.body["verification_key"])
-    );
+    assert_has!(seen.body, {"state": "paused", "verification_key": paused.body["verification_key"]});
     one.call(Method::POST, "/v1/subscriptions/two/resume", None).await;
     for i in 40..50 {
         play(&one, "two", &format!("e{i}")).await;
@@ -127,8 +120,10 @@ async fn a_deleted_subscription_is_forgotten_and_one_of_its_name_is_another() {
     )
     .await;
     receiver.until("payout.created", 1).await;
-    let deleted = service.call(Method::DELETE, "/v1/subscriptions/named", None).await;
-    assert_eq!(deleted.status.as_u16(), 204);
+    service
+        .call(Method::DELETE, "/v1/subscriptions/named", None)
+        .await
+        .is(204);
     assert_eq!(
         service.get("/v1/subscriptions/named").await.body["code"],
         "subscription-not-found"
@@ -198,10 +193,7 @@ async fn a_restore_says_which_history_counts_and_the_numbers_go_on() {
         .into_iter()
         .filter(|got| got.order().0 < restored.order().0);
     let before = before.max_by_key(Got::order).expect("an event before the restore");
-    assert_eq!(
-        (&data["before"]["history"], &data["before"]["last_n"]),
-        (&json!(history(&before.id)), &json!(restored.order().0 - 1))
-    );
+    assert_has!(data["before"], {"history": history(&before.id), "last_n": restored.order().0 - 1});
     assert_ne!(history(&before.id), history(&restored.id));
     assert_eq!(before.order().0, restored.order().0 - 1, "the numbers go on");
     let opened = receiver.until("epoch.opened", 2).await.remove(1);

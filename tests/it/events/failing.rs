@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Method;
-use serde_json::json;
 use tokio::sync::Notify;
 
 use super::receiver::{Got, Receiver, Reply};
 use super::{jackpot, play, posted, service, shown, stream, subscribe};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_target_that_hangs_holds_up_nobody_else() {
@@ -53,26 +50,19 @@ async fn one_event_is_skipped_by_its_id_and_no_other() {
     let skip = |id: &str| json!({"subject": "jackpot:skipped", "id": id, "reason": "unreadable"});
     let path = "/v1/subscriptions/skipped/skip";
     let wrong = service.post(path, skip(&format!("{poison}7"))).await;
-    assert_eq!((wrong.status.as_u16(), &wrong.body["code"]), (409, &json!("not-next")));
-    assert!(wrong.text.contains(&poison), "it names the next one: {}", wrong.text);
+    wrong.refused(409, "not-next");
+    wrong.says(&poison);
     receiver.answer({
         let poison = poison.clone();
         move |got| Reply::Status(if got.id == poison { 422 } else { 200 })
     });
     posted(&service, path, skip(&poison)).await;
-    assert_eq!(service.post(path, skip(&poison)).await.status.as_u16(), 409, "once");
+    service.post(path, skip(&poison)).await.is(409); // once
     receiver.until("payout.created", 2).await;
     assert!(receiver.taken().iter().all(|got| got.id != poison));
     let audit = service.get("/v1/audit").await.body;
     let row = &audit["items"][0];
-    assert_eq!(
-        (&row["action"], &row["target"], &row["reason"]),
-        (
-            &json!("skip"),
-            &json!("subscription:skipped/jackpot:skipped"),
-            &json!("unreadable")
-        )
-    );
+    assert_has!(row, {"action": "skip", "target": "subscription:skipped/jackpot:skipped", "reason": "unreadable"});
 }
 
 #[tokio::test]
@@ -209,14 +199,14 @@ async fn an_event_counts_as_delivered_once_all_that_is_wanted_of_it_is() {
         let (n, i) = refused.order();
         assert!(i > 0 && !refused.taken, "{}", refused.id);
         let of = stream(&failing, subject);
-        assert_eq!((&of["delivered_n"], &of["lag"]), (&json!(n - 1), &json!(1)), "{name}");
+        assert_has!(of, {"delivered_n": n - 1, "lag": 1}, "{name}");
         // Nothing moves meanwhile.
         let pause = format!("/v1/subscriptions/{name}/pause");
         service.call(Method::POST, &pause, None).await;
         let skip = json!({"subject": subject, "id": refused.id, "reason": "a test"});
         let passed = posted(&service, &format!("/v1/subscriptions/{name}/skip"), skip).await;
         let of = stream(&passed, subject);
-        assert_eq!((&of["delivered_n"], &of["lag"]), (&json!(n), &json!(0)), "{name}");
+        assert_has!(of, {"delivered_n": n, "lag": 0}, "{name}");
     }
     // A replay from it sends all of it again.
     receiver.answer(|_| Reply::Status(200));
@@ -246,21 +236,15 @@ async fn a_cursor_moves_back_only() {
     receiver.until("payout.created", 1).await;
     let path = "/v1/subscriptions/back/replay";
     for (from_n, field) in [(json!(1_000), "from_n"), (json!(0), "from_n"), (json!("1"), "from_n")] {
-        let answer = service
+        service
             .post(path, json!({"subject": "jackpot:back", "from_n": from_n}))
-            .await;
-        assert_eq!(
-            (answer.status.as_u16(), &answer.body["errors"][0]["field"]),
-            (422, &json!(field))
-        );
+            .await
+            .invalid(field);
     }
-    let other = service
+    service
         .post(path, json!({"subject": "jackpot:other", "from_n": 1}))
-        .await;
-    assert_eq!(
-        (other.status.as_u16(), &other.body["errors"][0]["field"]),
-        (422, &json!("subject"))
-    );
+        .await
+        .invalid("subject");
     posted(&service, path, json!({"subject": "jackpot:back", "from_n": 1})).await;
     eventually(Duration::from_secs(20), "it comes again", async || {
         (receiver.taken().len() == 2).then_some(())
@@ -437,24 +421,17 @@ async fn a_restored_copy_sends_nothing_until_an_operator_resumes() {
     let backup = folder.path().join("backup");
     let path = backup.to_str().expect("a path");
     let done = service.command_beside(&["backup", path]).await;
-    assert!(done.status.success(), "{}", crate::support::service::output_text(&done));
+    done.done();
     service.stop().await;
     let before = receiver.got().len();
     let data = Service::directory();
     let restored = Service::command_in(data.path(), &[], &["restore", "--from", path]);
-    assert!(
-        restored.status.success(),
-        "{}",
-        crate::support::service::output_text(&restored)
-    );
+    restored.done();
     let copy = Service::start_in(data, &[super::ALLOWED]).await;
     play(&copy, "copied", "e1").await;
     let lags = |shown: &serde_json::Value| stream(shown, "jackpot:copied")["lag"].as_u64() >= Some(3);
     let paused = shown(&copy, "copied", "the restore and the play wait", lags).await;
-    assert_eq!(
-        (&paused["state"], &paused["verification_key"]),
-        (&json!("paused"), &first["verification_key"])
-    );
+    assert_has!(paused, {"state": "paused", "verification_key": first["verification_key"]});
     assert_eq!(receiver.got().len(), before);
     copy.call(Method::POST, "/v1/subscriptions/copied/resume", None).await;
     receiver.until("payout.created", 2).await;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -10,15 +9,17 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use super::receiver::{Receiver, Reply};
 use super::{jackpot, play, service, shown, stream, subscribe};
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 fn body(url: &str) -> Value {
     json!({"target": {"webhook": {"url": url}}, "types": ["*"], "subjects": ["jackpot:none"], "from": "now"})
 }
 
 async fn tried(service: &Service, name: &str, url: &str) -> Value {
-    let answer = service.put(&format!("/v1/subscriptions/{name}"), body(url)).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service
+        .put(&format!("/v1/subscriptions/{name}"), body(url))
+        .await
+        .done();
     service
         .call(reqwest::Method::POST, &format!("/v1/subscriptions/{name}/test"), None)
         .await
@@ -51,9 +52,9 @@ async fn private_addresses_are_refused_in_the_put_or_at_the_connect() {
     }
     // Its addresses are known only when the service connects.
     let answer = tried(&service, "named", &format!("http://localhost:{}/", receiver.port)).await;
-    assert_eq!((&answer["delivered"], &answer["status"]), (&json!(false), &json!(null)));
+    assert_has!(answer, {"delivered": false, "status": null});
     let error = answer["error"].as_str().expect("an error");
-    assert!(error.contains("allow_private_targets"), "{error}");
+    error.says("allow_private_targets");
     assert!(receiver.got().is_empty());
 }
 
@@ -65,11 +66,7 @@ async fn a_redirect_is_a_failure_and_nobody_follows_it() {
     for (name, to) in [("metadata", metadata), ("inside", to)] {
         let receiver = Receiver::answering(move |_| Reply::Redirect(to.clone())).await;
         let answer = tried(&service, name, &receiver.url()).await;
-        assert_eq!(
-            (&answer["delivered"], &answer["status"]),
-            (&json!(false), &json!(307)),
-            "{answer}"
-        );
+        assert_has!(answer, {"delivered": false, "status": 307});
         assert_eq!(receiver.got().len(), 1);
     }
     assert!(inside.got().is_empty());
@@ -95,9 +92,9 @@ async fn a_certificate_that_nobody_trusts_is_a_failure() {
         }
     });
     let answer = tried(&service, "untrusted", &format!("https://localhost:{port}/")).await;
-    assert_eq!((&answer["delivered"], &answer["status"]), (&json!(false), &json!(null)));
+    assert_has!(answer, {"delivered": false, "status": null});
     let error = answer["error"].as_str().expect("an error");
-    assert!(error.contains("certificate"), "{error}");
+    error.says("certificate");
     server.abort();
 }
 

@@ -10,12 +10,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jackpot_core::signing::KeyPair;
 use reqwest::header::{HeaderMap, HeaderValue};
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::{jackpot, play, posted, service, shown, stream, subscribe};
-use crate::support::{eventually, free_port, http_client};
+use crate::support::free_port;
+use crate::support::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Language {

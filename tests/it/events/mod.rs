@@ -11,10 +11,8 @@ mod topics;
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::support::service::Service;
-use crate::support::{eventually, given};
+use crate::support::given;
+use crate::support::prelude::*;
 
 /// The tests' receivers are on this machine.
 const ALLOWED: (&str, &str) = ("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "true");
@@ -34,13 +32,12 @@ async fn jackpot(service: &Service, id: &str) {
 }
 
 async fn made(service: &Service, path: &str, body: Value) {
-    let answer = service.put(path, body).await;
-    assert_eq!(answer.status.as_u16(), 201, "{}", answer.text);
+    service.put(path, body).await.is(201);
 }
 
 async fn posted(service: &Service, path: &str, body: Value) -> Value {
     let answer = service.post(path, body).await;
-    assert!(answer.status.is_success(), "{path}: {}", answer.text);
+    answer.done();
     answer.body
 }
 
@@ -52,7 +49,7 @@ async fn play(service: &Service, jackpot: &str, entry: &str) {
 async fn subscribe(service: &Service, name: &str, url: &str, types: &[&str], subjects: &[&str]) -> Value {
     let body = json!({"target": {"webhook": {"url": url}}, "types": types, "subjects": subjects, "from": "beginning"});
     let answer = service.put(&format!("/v1/subscriptions/{name}"), body).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    answer.done();
     answer.body
 }
 

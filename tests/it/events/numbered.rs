@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use reqwest::Method;
-use serde_json::{Value, json};
-
 use super::receiver::{Got, Receiver};
 use super::{jackpot, made, play, posted, shown, stream, subscribe};
 use crate::coupon::http::support::send;
 use crate::keys::http::support::key;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_coupon_prize_is_told_as_its_entry_is_shown,
@@ -42,8 +38,10 @@ async fn story(service: &Service) {
             json!({"request_id": format!("r{i}"), "user_id": format!("u{i}"), "metadata": {"order": i.to_string()}});
         service.post("/v1/coupons/gift/issues", body).await;
     }
-    let voided = service.call(Method::DELETE, "/v1/coupons/gift/issues/r1", None).await;
-    assert!(voided.status.is_success(), "{}", voided.text);
+    service
+        .call(Method::DELETE, "/v1/coupons/gift/issues/r1", None)
+        .await
+        .done();
     let till = json!({"redemption_id": "till-1", "reference": "receipt 7"});
     posted(service, "/v1/coupons/gift/issues/r0/redeem", till).await;
     let room = json!({"capacity": 5, "session_s": 60, "waiting_timeout_s": 60});
@@ -125,7 +123,7 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
     dense(&by_subject["room:lobby"]);
     repeated(&service, &receiver, &by_subject["jackpot:all"]).await;
     let verified = exported(&service, "all");
-    assert!(verified.contains("receipts"), "{verified}");
+    verified.says("receipts");
 }
 
 /// Entries are in the order of their sequences, in parts that are not too large.
@@ -166,15 +164,9 @@ fn exported(service: &Service, jackpot: &str) -> String {
     let file = service.data_dir().join("export.ndjson");
     let path = file.to_str().expect("a path");
     let export = service.command(&["export", jackpot, "--output", path]);
-    assert!(
-        export.status.success(),
-        "{}",
-        crate::support::service::output_text(&export)
-    );
+    export.done();
     let verify = service.command(&["verify", path]);
-    let text = crate::support::service::output_text(&verify);
-    assert!(verify.status.success(), "{text}");
-    text
+    verify.done().words().into_owned()
 }
 
 /// A tracked jackpot pays four times at once; then one payout is settled after a failure, one is taken back by two owners.
@@ -311,7 +303,7 @@ async fn the_steps_of_payouts_go_out_as_they_were(db: LedgerDb) {
     assert_eq!(void["void_receipt"]["amount"], 7);
     let (path, csv) = ("/v1/payouts?jackpot_id=paid", [("accept", "text/csv")]);
     let (_, _, text) = send(&service, Method::GET, path, &csv, "").await;
-    assert!(text.contains(",'=bank 1,"), "no spreadsheet runs it: {text}");
+    text.says(",'=bank 1,");
     let public = service.get("/v1/jackpots/paid/definitions/1").await.body;
     assert_eq!(public["settlement"], "tracked");
     assert!(

@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::{jackpot, play, posted, shown, stream};
 use crate::support::brokers::{Kept, TestKafka, TestNats};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -27,7 +24,7 @@ async fn service_with(name: &str, kind: &str, server: &str) -> Service {
 async fn subscribe(service: &Service, name: &str, target: Value, subjects: &[&str]) {
     let body = json!({"target": target, "types": ["payout.created"], "subjects": subjects, "from": "beginning"});
     let answer = service.put(&format!("/v1/subscriptions/{name}"), body).await;
-    assert_eq!(answer.status.as_u16(), 201, "{}", answer.text);
+    answer.is(201);
     assert_eq!(answer.body["target"], target);
 }
 
@@ -160,11 +157,7 @@ async fn a_target_that_this_instance_lacks_is_refused_or_fails_by_name() {
     jackpot(&service, "held").await;
     subscribe(&service, "held", json!({"nats": good}), &["jackpot:held"]).await;
     let tried = posted(&service, "/v1/subscriptions/held/test", Value::Null).await;
-    assert_eq!(
-        (&tried["delivered"], &tried["status"]),
-        (&json!(true), &Value::Null),
-        "{tried}"
-    );
+    assert_has!(tried, {"delivered": true, "status": null});
     // The connection gets another name, and the subscription has the old one.
     service.set("JACKPOT__EVENTS__CONNECTIONS__BUS__KIND", "kafka");
     service.kill9();
@@ -175,7 +168,7 @@ async fn a_target_that_this_instance_lacks_is_refused_or_fails_by_name() {
         .as_str()
         .expect("an error")
         .to_owned();
-    assert!(error.contains("events.connections.bus"), "{error}");
+    error.says("events.connections.bus");
     service.set("JACKPOT__EVENTS__CONNECTIONS__BUS__KIND", "nats");
     service.kill9();
     service.restart().await;

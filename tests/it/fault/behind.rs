@@ -2,15 +2,9 @@
 
 use std::path::Path;
 
-use reqwest::StatusCode;
-use serde_json::json;
-
-use crate::fault::support::{
-    PATIENCE, balanced, connection, create, enter, entry_drawing, everything, own_redis, redrawing, service_on,
-};
-use crate::support::eventually;
+use crate::fault::support::{balanced, connection, create, enter, entry_drawing, everything, redrawing};
 use crate::support::local::LocalServer;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "older";
 
@@ -90,11 +84,11 @@ async fn a_redis_put_back_to_an_older_state_is_not_played_on_until_it_is_whole_a
     let (older, newest) = (backups.path().join("older"), backups.path().join("newest"));
     let files = redis.directory().join("appendonlydir");
     let old_id = entry_drawing(&service, JACKPOT, "old", &[2]).await;
-    assert_eq!(enter(&service, JACKPOT, &old_id).await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, &old_id).await.is(201);
     copy(&files, &older);
     for n in 0..5 {
         let id = format!("new{n}");
-        assert_eq!(enter(&service, JACKPOT, &id).await.status, StatusCode::CREATED);
+        enter(&service, JACKPOT, &id).await.is(201);
     }
     let meter = balanced(&service, JACKPOT).await;
     copy(&files, &newest);
@@ -107,8 +101,8 @@ async fn a_redis_put_back_to_an_older_state_is_not_played_on_until_it_is_whole_a
     put_back(&mut redis, Some(&newest)).await;
     until_played(&service, "new1").await;
     assert_eq!(balanced(&service, JACKPOT).await, meter, "nothing is missing any more");
-    assert_eq!(enter(&service, JACKPOT, "new0").await.status, StatusCode::OK);
-    assert_eq!(enter(&service, JACKPOT, "fresh").await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, "new0").await.is(200);
+    enter(&service, JACKPOT, "fresh").await.is(201);
 }
 
 #[tokio::test]
@@ -117,7 +111,7 @@ async fn a_redis_that_lost_everything_is_an_older_state_too() {
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let id = entry_drawing(&service, JACKPOT, "gone", &[2]).await;
-    assert_eq!(enter(&service, JACKPOT, &id).await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, &id).await.is(201);
     let files = redis.directory().join("appendonlydir");
     let right = tempfile::tempdir().expect("a directory");
     copy(&files, &right.path().join("files"));
@@ -128,7 +122,7 @@ async fn a_redis_that_lost_everything_is_an_older_state_too() {
     put_back(&mut redis, Some(&right.path().join("files"))).await;
     until_played(&service, &id).await;
     let ready = service.get("/readyz").await;
-    assert_eq!(ready.status, StatusCode::OK, "{}", ready.text);
+    ready.is(200);
     assert_eq!(
         ready.body["refused"],
         json!({"jackpots": 0, "coupons": 0, "rooms": 0}),

@@ -4,14 +4,13 @@ use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{Retired, Served};
 use jackpot::jackpot::scripts::{self, Rotate, Rotated};
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask_queue, letters, state_of, with_codes};
 use crate::coupon::http::support as coupons;
-use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
+use crate::fault::support::{create, lively};
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::JackpotFixture;
-use crate::support::eventually;
+use crate::support::prelude::*;
 
 const HOURS_9_MS: i64 = 9 * 3_600_000;
 

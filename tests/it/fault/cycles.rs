@@ -2,17 +2,15 @@
 //! computed again from the published seed, by code of this file, and explains who hit.
 
 use hmac::{Hmac, KeyInit, Mac};
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, balanced, create, enter, entered, own_redis, sequence, service_on, until_done};
+use crate::fault::support::{balanced, create, enter, entered, sequence, until_done};
 use crate::support::postgres::TestPostgres;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{Service, output_text};
-use crate::support::{eventually, size};
+use crate::support::size;
 
 const JACKPOT: &str = "crossed";
 /// Half of the players at each instance.
@@ -91,10 +89,7 @@ async fn ended_cycles(service: &Service) -> Vec<Value> {
     let open = cycles.pop().expect("a cycle");
     assert!(open["ended_at"].is_null() && open["trigger_amount"].is_null(), "{open}");
     for (number, cycle) in cycles.iter().enumerate() {
-        assert_eq!(
-            (&cycle["cycle"], &cycle["ended_by"]),
-            (&json!(number), &json!("must-hit"))
-        );
+        assert_has!(cycle, {"cycle": number, "ended_by": "must-hit"});
     }
     cycles
 }
@@ -103,7 +98,7 @@ async fn ended_cycles(service: &Service) -> Vec<Value> {
 fn trigger(cycle: &Value, low: u64, high: u64) -> u64 {
     let seed = hex::decode(cycle["seed"].as_str().expect("a seed")).expect("hex");
     assert_eq!(cycle["commitment"], hex::encode(Sha256::digest(&seed)), "{cycle}");
-    assert_eq!((&cycle["low"], &cycle["high"]), (&json!(low), &json!(high)), "{cycle}");
+    assert_has!(cycle, {"low": low, "high": high});
     let trigger = low + 1 + index(&seed, "amount", high - low);
     assert_eq!(cycle["trigger_amount"], trigger, "{cycle}");
     trigger
@@ -129,14 +124,8 @@ async fn assert_explained(service: &Service, mut entries: Vec<&Value>, began_wit
             assert_eq!(body["draw"]["must_hit"], hit, "{body}");
             assert_eq!(body["draw"]["attempts"], json!([]), "{body}");
             let outcome = &body["outcome"];
-            assert_eq!(
-                (&outcome["rank"], &outcome["prize"], &outcome["tier"]),
-                (&json!(0), &json!("must-hit"), &json!("grand")),
-            );
-            assert_eq!(
-                (&outcome["amount"], &outcome["claim_order"]),
-                (&json!(trigger), &json!(number + 1))
-            );
+            assert_has!(outcome, {"rank": 0, "prize": "must-hit", "tier": "grand"});
+            assert_has!(outcome, {"amount": trigger, "claim_order": number + 1});
         }
     }
     for body in entries {
@@ -191,15 +180,10 @@ async fn race(rounds: usize) {
     sql.close().await;
     assert!(one.stop().await.success() && other.stop().await.success());
     let exported = one.command(&["export", JACKPOT, "--output", "race.export"]);
-    assert!(exported.status.success(), "{}", output_text(&exported));
+    exported.done();
     let verified = one.command(&["verify", "race.export"]);
-    assert!(verified.status.success(), "{}", output_text(&verified));
-    println!(
-        "{} entries, {} kills\n{}",
-        played.len(),
-        2 * rounds,
-        output_text(&verified)
-    );
+    verified.done();
+    println!("{} entries, {} kills\n{}", played.len(), 2 * rounds, verified.words());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -237,8 +221,7 @@ async fn a_hit_whose_reply_is_lost_is_answered_and_paid_once() {
         bodies.push(entered(&service, JACKPOT, id).await.body);
     }
     proxy.lose_reply_and_go_down(&["FCALL", "hit-two"], 0);
-    let cut = enter(&service, JACKPOT, "hit-two").await;
-    assert_eq!(cut.status, StatusCode::SERVICE_UNAVAILABLE, "{}", cut.text);
+    enter(&service, JACKPOT, "hit-two").await.is(503);
     assert_eq!(proxy.lost(), 2);
     service.kill9();
     proxy.pass();
@@ -247,18 +230,11 @@ async fn a_hit_whose_reply_is_lost_is_answered_and_paid_once() {
     assert_eq!(again.headers["idempotency-replayed"], "true", "{}", again.text);
     bodies.push(again.body);
     let meter = balanced(&service, JACKPOT).await;
-    assert_eq!(
-        (&meter["wins"], &meter["paid"], &meter["pool"]),
-        (&json!(2), &json!(6), &json!(0))
-    );
+    assert_has!(meter, {"wins": 2, "paid": 6, "pool": 0});
     for body in &bodies {
         let id = body["entry_id"].as_str().expect("an id");
         let again = entered(&service, JACKPOT, id).await;
-        assert_eq!(
-            (again.status, &again.body),
-            (StatusCode::OK, body),
-            "a repeat after the hits"
-        );
+        assert_eq!(again.is(200), body, "a repeat after the hits");
     }
     assert_eq!(balanced(&service, JACKPOT).await, meter);
     assert_explained(&service, bodies.iter().collect(), |_| THIRD).await;
@@ -281,13 +257,7 @@ async fn a_batch_with_five_hits_whose_reply_is_lost_pays_each_once() {
     // In this order: an instance that has just read the jackpot has its cycles. One that lacks them is refused at first,
     // and the lost reply would be that refusal.
     proxy.lose_reply_and_go_down(&["FCALL", "last-of-cut 100"], 0);
-    let unanswered = service.post(&path, batch("cut")).await;
-    assert_eq!(
-        unanswered.status,
-        StatusCode::SERVICE_UNAVAILABLE,
-        "{}",
-        unanswered.text
-    );
+    service.post(&path, batch("cut")).await.is(503);
     assert_eq!(
         sequence(&mut redis.connection().await, JACKPOT).await,
         ENTRIES,
@@ -297,7 +267,7 @@ async fn a_batch_with_five_hits_whose_reply_is_lost_pays_each_once() {
     proxy.pass();
     service.restart().await;
     let (cut, _) = until_done(&[service.caller()], 0, &path, &batch("cut")).await;
-    assert_eq!(cut.headers["idempotency-replayed"], "true");
+    assert!(cut.is_replay());
     proxy.lose_reply(&["FCALL", "last-of-lost 100"], 0);
     let (lost, _) = until_done(&[service.caller()], 0, &path, &batch("lost")).await;
     assert_eq!(proxy.lost(), 2);
@@ -305,7 +275,7 @@ async fn a_batch_with_five_hits_whose_reply_is_lost_pays_each_once() {
     let mut hits = Vec::new();
     for (id, answer) in [("cut", cut), ("lost", lost)] {
         let again = service.post(&path, batch(id)).await;
-        assert_eq!((again.status, &again.body), (StatusCode::OK, &answer.body), "repeated");
+        assert_eq!(again.is(200), &answer.body, "repeated");
         let first = answer.body["first_sequence"].as_u64().expect("a number");
         let winners = answer.body["winners"].as_array().expect("winners");
         assert!(winners.len() >= 5, "{}", answer.text);
@@ -336,10 +306,10 @@ async fn a_rule_that_changes_in_a_cycle_counts_from_the_next_after_a_kill() {
     let mut service = service_on(redis.url(), &[]).await;
     create(&service, definition()).await;
     let mut bodies = vec![entered(&service, JACKPOT, "first").await.body];
-    let changed = service
+    service
         .put(&format!("/v1/jackpots/{JACKPOT}"), ruled(CHANGED.0, CHANGED.1))
-        .await;
-    assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+        .await
+        .is(200);
     service.kill9();
     service.restart().await;
     for number in 0..100 {

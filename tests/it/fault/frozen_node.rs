@@ -3,17 +3,15 @@
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use reqwest::StatusCode;
 use tokio::task::JoinSet;
 
 use crate::fault::support::{
-    ANSWERED_WITHIN, LIMITS, PATIENCE, assert_unavailable, balanced, create, enter, entry, key, lively,
-    until_nothing_is_pending,
+    ANSWERED_WITHIN, assert_unavailable, balanced, create, enter, entry, key, lively, until_nothing_is_pending,
 };
 use crate::support::cluster::TestCluster;
-use crate::support::eventually;
 use crate::support::local::connect;
-use crate::support::service::Service;
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 /// Enough jackpots that each of three nodes has some.
 const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -52,8 +50,7 @@ async fn with_a_frozen_node(frozen_key: &str) {
     let (mut on_it, mut beside) = (Vec::new(), Vec::new());
     for jackpot in JACKPOTS {
         create(&service, lively(jackpot)).await;
-        let first = enter(&service, jackpot, "before").await;
-        assert_eq!(first.status, StatusCode::CREATED, "{:?}", first.body);
+        enter(&service, jackpot, "before").await.is(201);
         let its = cluster.node_of(&key(jackpot, "state")).await.url() == owner;
         if its { &mut on_it } else { &mut beside }.push(jackpot);
     }
@@ -114,7 +111,7 @@ async fn with_a_frozen_node(frozen_key: &str) {
         join_all(ids.iter().map(|id| answered(&service, jackpot, id))).await;
         let meter = balanced(&service, jackpot).await;
         assert_eq!(meter["contributed"], AT_ONCE + 1, "{jackpot}: each id is one entry");
-        assert_eq!(enter(&service, jackpot, "before").await.status, StatusCode::OK);
+        enter(&service, jackpot, "before").await.is(200);
     }
     for jackpot in &beside {
         assert_eq!(balanced(&service, jackpot).await["contributed"], 22, "{jackpot}");
@@ -132,7 +129,7 @@ async fn answered(service: &Service, jackpot: &str, id: &str) {
         if answer.status == StatusCode::SERVICE_UNAVAILABLE {
             return None;
         }
-        assert!(answer.status.is_success(), "{:?}", answer.body);
+        answer.done();
         Some(())
     })
     .await;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{create, embedded, lively};
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "disk";
 const PLAYERS: usize = 4;
@@ -44,7 +45,7 @@ async fn heavy_a_full_disk_gives_503_and_loses_no_acknowledged_entry() {
     load.until_answered(100).await;
     load.until_unavailable(2 * PLAYERS).await;
     let log = std::fs::read_to_string(service.data_dir().join("redis/redis.log")).expect("the log of Redis");
-    assert!(log.contains("AOF write error"), "Redis did not meet the limit:\n{log}");
+    log.says("AOF write error");
 
     set_space(directory.path(), "unlimited");
     load.until_answered(100).await;

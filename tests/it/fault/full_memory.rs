@@ -1,16 +1,13 @@
 //! Memory is near its limit, and at it: new entries get 503 and leave no trace, and what was begun is completed.
 
 use redis::aio::MultiplexedConnection;
-use reqwest::StatusCode;
-use serde_json::json;
 
 use crate::fault::support::{
-    PATIENCE, balanced, create, enter, enter_unavailable, entry_drawing, everything, key, own_redis, redrawing,
-    sequence, service_on, until_nothing_is_pending,
+    balanced, create, enter, enter_unavailable, entry_drawing, everything, key, redrawing, sequence,
+    until_nothing_is_pending,
 };
-use crate::support::eventually;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::Service;
 
 const JACKPOT: &str = "full";
 
@@ -41,9 +38,9 @@ async fn assert_full(service: &Service, redis: &mut MultiplexedConnection, known
         "a refused entry leaves no trace"
     );
     let again = enter(service, JACKPOT, known).await;
-    assert_eq!(again.status, StatusCode::OK, "a repeat is answered: {:?}", again.body);
+    again.is(200); // a repeat is answered
     let found = service.get(&format!("/v1/jackpots/{JACKPOT}/entries/{known}")).await;
-    assert_eq!((found.status, found.body), (StatusCode::OK, again.body));
+    assert_eq!(found.is(200), &again.body);
     balanced(service, JACKPOT).await;
 }
 
@@ -61,7 +58,7 @@ async fn entries_are_refused_before_memory_is_full() {
     let service = service_on(server.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
-    assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, &known).await.is(201);
 
     // This is far from full for Redis, and above the 80 % of the service.
     let limit = used_memory(redis).await * 100 / 90;
@@ -70,7 +67,7 @@ async fn entries_are_refused_before_memory_is_full() {
     assert_full(&service, redis, &known).await;
     limit_memory(redis, 0).await;
     until_ready(&service, true).await;
-    assert_eq!(enter(&service, JACKPOT, "new0").await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, "new0").await.is(201);
     assert_eq!(balanced(&service, JACKPOT).await["contributed"], 2);
 }
 
@@ -82,7 +79,7 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
     let service = service_on(proxy.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
-    assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, &known).await.is(201);
     let owed = entry_drawing(&service, JACKPOT, "owed", &[1, 2]).await;
     proxy.lose_reply_and_go_down(&["FCALL", &owed], 0);
     enter_unavailable(&service, JACKPOT, &owed).await;
@@ -96,7 +93,7 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
     enter_unavailable(&service, JACKPOT, "new").await;
     until_nothing_is_pending(redis, JACKPOT).await;
     let finished = enter(&service, JACKPOT, &owed).await;
-    assert_eq!(finished.status, StatusCode::OK, "{:?}", finished.body);
+    finished.is(200);
     assert_eq!(finished.body["outcome"]["amount"], 1, "{:?}", finished.body);
     assert_full(&service, redis, &known).await;
 
@@ -114,7 +111,7 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
         .expect("HGET");
     assert_eq!(status, "paused");
     let new = service.put("/v1/jackpots/another", redrawing("another")).await;
-    assert_eq!(new.status, StatusCode::SERVICE_UNAVAILABLE, "{:?}", new.body);
+    new.is(503);
     assert!(
         everything(redis, "another").await.is_empty(),
         "a refused jackpot leaves no trace"
@@ -122,10 +119,7 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
 
     limit_memory(redis, 0).await;
     until_ready(&service, true).await;
-    assert_eq!(
-        service.post(&format!("{path}/resume"), reason).await.status,
-        StatusCode::OK
-    );
-    assert_eq!(enter(&service, JACKPOT, "new").await.status, StatusCode::CREATED);
+    service.post(&format!("{path}/resume"), reason).await.is(200);
+    enter(&service, JACKPOT, "new").await.is(201);
     assert_eq!(balanced(&service, JACKPOT).await["contributed"], 3);
 }

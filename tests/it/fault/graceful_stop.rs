@@ -1,13 +1,12 @@
 //! A stop under load: what was accepted is answered.
 
-use reqwest::{Method, StatusCode};
 use tokio::task::JoinSet;
 
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, balanced, create, embedded, entry, lively, own_redis};
-use crate::support::eventually;
+use crate::fault::support::{balanced, create, embedded, entry, lively};
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{PATIENT, Service};
+use crate::support::service::PATIENT;
 
 const JACKPOT: &str = "last-orders";
 
@@ -28,8 +27,7 @@ async fn every_request_that_was_accepted_before_a_stop_is_answered() {
     // Redis has the functions that take entries: a call that finds one missing goes out twice.
     for n in 0..EARLIER {
         let path = format!("/v1/jackpots/{JACKPOT}/entries");
-        let earlier = service.post(&path, entry(&format!("earlier{n}"))).await;
-        assert_eq!(earlier.status, StatusCode::CREATED, "{:?}", earlier.body);
+        service.post(&path, entry(&format!("earlier{n}"))).await.is(201);
     }
 
     // From here on Redis executes commands, and its answers are held back. Some entries are sent; the others wait for
@@ -68,7 +66,7 @@ async fn every_request_that_was_accepted_before_a_stop_is_answered() {
     assert!(status.success(), "{status}\n{}", service.log());
     while let Some(answer) = entries.join_next().await {
         let answer = answer.expect("the task ran").expect("an accepted request is answered");
-        assert_eq!(answer.status, StatusCode::CREATED, "{:?}", answer.body);
+        answer.is(201);
     }
     service.restart().await;
     assert_eq!(balanced(&service, JACKPOT).await["contributed"], EARLIER + ENTRIES);

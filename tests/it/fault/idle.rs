@@ -10,14 +10,12 @@ use jackpot::room::ticket::Ticket;
 use jackpot::store::Store;
 use jackpot::subject::Subject;
 use jackpot_core::ids::{Id, PersonId};
-use reqwest::StatusCode;
-use serde_json::json;
 
-use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
+use crate::fault::support::{create, lively};
 use crate::room::http::support as room;
-use crate::support::eventually;
 use crate::support::given::standalone;
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 
 /// Commands that run a script.
 const SCRIPTS: [&str; 4] = ["evalsha", "eval", "fcall", "fcall_ro"];
@@ -116,8 +114,10 @@ async fn idle_jackpots_and_coupons_cost_few_scripts() {
                         "ends_at": null});
     for n in 0..EACH {
         create(&service, lively(&format!("idle-{n}"))).await;
-        let put = service.put(&format!("/v1/coupons/idle-{n}"), coupon.clone()).await;
-        assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+        service
+            .put(&format!("/v1/coupons/idle-{n}"), coupon.clone())
+            .await
+            .is(201);
     }
     // A reading of marks is one command for each subject.
     let rate = scripts_a_second(&redis, "hmget", 1_500).await;
@@ -126,16 +126,16 @@ async fn idle_jackpots_and_coupons_cost_few_scripts() {
         rate < 120.0,
         "{rate} scripts a second for {EACH} jackpots and {EACH} coupons"
     );
-    let issued = service
+    service
         .post(
             "/v1/coupons/idle-3/issues",
             json!({"request_id": "r", "user_id": "ann"}),
         )
+        .await
+        .is(201);
+    service
+        .until("/v1/coupons/idle-3/issues", "the ledger has it", |list| {
+            list["items"].as_array().map(Vec::len) == Some(1)
+        })
         .await;
-    assert_eq!(issued.status, StatusCode::CREATED, "{}", issued.text);
-    eventually(PATIENCE, "the ledger has it", async || {
-        let list = service.get("/v1/coupons/idle-3/issues").await;
-        (list.body["items"].as_array().map(Vec::len) == Some(1)).then_some(())
-    })
-    .await;
 }

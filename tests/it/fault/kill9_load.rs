@@ -3,8 +3,8 @@
 use rustix::process::{Signal, kill_process};
 
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, create, embedded, lively};
-use crate::support::eventually;
+use crate::fault::support::{create, embedded, lively};
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "struck";
 const PLAYERS: usize = 12;

@@ -1,16 +1,11 @@
 //! The service is killed between an entry and the claim of its redraw. The draw is owed, and any instance finishes it.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use crate::fault::support::{
-    balanced, create, enter, enter_unavailable, entry_drawing, key, own_redis, redrawing, service_on,
-    until_nothing_is_pending,
+    balanced, create, enter, enter_unavailable, entry_drawing, key, redrawing, until_nothing_is_pending,
 };
-use crate::support::ledger_db::LedgerDb;
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::Service;
 
 const JACKPOT: &str = "owed";
 
@@ -39,20 +34,12 @@ async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, stem: &str) -> (
 async fn assert_finished_by_itself(service: &Service, redis: &LocalServer, id: &str) {
     until_nothing_is_pending(&mut redis.connection().await, JACKPOT).await;
     let meter = balanced(service, JACKPOT).await;
-    assert_eq!(
-        (&meter["contributed"], &meter["paid"]),
-        (&json!(1), &json!(1)),
-        "{meter}"
-    );
+    assert_has!(meter, {"contributed": 1, "paid": 1});
     let found = service.get(&format!("/v1/jackpots/{JACKPOT}/entries/{id}")).await;
     let attempts = json!([{"attempt": 0, "rank": 1, "result": "retry"}, {"attempt": 1, "rank": 2, "result": "paid"}]);
     assert_eq!(found.body["draw"]["attempts"], attempts, "{:?}", found.body);
     let again = enter(service, JACKPOT, id).await;
-    assert_eq!(
-        (again.status, again.body),
-        (StatusCode::OK, found.body),
-        "a repeat answers the same"
-    );
+    assert_eq!(again.is(200), &found.body, "a repeat answers the same");
     assert_eq!(balanced(service, JACKPOT).await, meter, "and pays nothing more");
 }
 

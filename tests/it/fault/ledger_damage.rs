@@ -1,16 +1,13 @@
 //! Rows of the ledger or meters of Redis were changed: the service notices and names it. That jackpot stops, the others
 //! go on.
 
-use reqwest::StatusCode;
-use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 
 use crate::fault::ledger_support::{COMPARED_OFTEN, cursor, metric, outside, reconciliation, until_clean};
 use crate::fault::load::Load;
-use crate::fault::support::{PATIENCE, connection, create, embedded, enter, key, lively};
+use crate::fault::support::{connection, create, embedded, enter, key, lively};
 use crate::jackpot::by_hand;
-use crate::support::eventually;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "forged";
 const OTHER: &str = "honest";
@@ -35,10 +32,7 @@ async fn two_jackpots() -> (Service, String) {
     for jackpot in [JACKPOT, OTHER] {
         create(&service, lively(jackpot)).await;
         for n in 0..20 {
-            assert_eq!(
-                enter(&service, jackpot, &format!("e{n}")).await.status,
-                StatusCode::CREATED
-            );
+            enter(&service, jackpot, &format!("e{n}")).await.is(201);
         }
     }
     let sql = outside(&service, "").await;
@@ -59,7 +53,7 @@ async fn assert_only_this_one_stops(service: &Service) {
         (answer.status == StatusCode::CONFLICT).then(|| assert_eq!(answer.body["code"], "jackpot-suspended"))
     })
     .await;
-    assert_eq!(enter(service, OTHER, "after").await.status, StatusCode::CREATED);
+    enter(service, OTHER, "after").await.is(201);
 }
 
 #[tokio::test]
@@ -76,15 +70,10 @@ async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
     service.restart().await;
     assert_only_this_one_stops(&service).await;
     let log = service.log();
-    assert!(log.contains(&format!("event {n} in table events")), "the row is named");
+    log.says(&format!("event {n} in table events")); // the row is named
     let (status, item) = reconciliation(&service, JACKPOT).await;
     assert_eq!(status, StatusCode::CONFLICT);
-    assert!(
-        item["stopped"]
-            .as_str()
-            .is_some_and(|why| why.contains(&format!("event {n}"))),
-        "{item}"
-    );
+    item["stopped"].says(&format!("event {n}"));
     let resume = service
         .post(&format!("/v1/jackpots/{JACKPOT}/resume"), json!({"reason": "try"}))
         .await;
@@ -102,11 +91,9 @@ async fn an_event_taken_out_of_the_ledger_is_named_at_the_start() {
     .await;
     service.restart().await;
     assert_only_this_one_stops(&service).await;
-    assert!(
-        service
-            .log()
-            .contains("event 10 in table events: the event before it is missing")
-    );
+    service
+        .log()
+        .says("event 10 in table events: the event before it is missing");
 }
 
 #[tokio::test]
@@ -131,7 +118,7 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     // Entries came in before the service noticed.
     assert_eq!(found["meter"], "paid", "{item}");
     assert_eq!(redis_has, ledger_has.map(|paid| paid + 7), "{item}");
-    assert!(service.log().contains("paid is "), "the log line has both values");
+    service.log().says("paid is "); // the log line has both values
 
     let resume = async || {
         let path = format!("/v1/jackpots/{JACKPOT}/resume");
@@ -141,8 +128,8 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     assert!(refused.status.is_client_error(), "a mismatch stays: {}", refused.text);
     drift(-7).exec_async(redis).await.expect("done");
     let resumed = resume().await;
-    assert_eq!(resumed.status, StatusCode::OK, "{}", resumed.text);
-    assert_eq!(enter(&service, JACKPOT, "resumed").await.status, StatusCode::CREATED);
+    resumed.is(200);
+    enter(&service, JACKPOT, "resumed").await.is(201);
 }
 
 /// A start looks only at the tail; an audit looks at everything.
@@ -169,7 +156,7 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     sql.close().await;
     assert!(service.stop().await.success());
     let whole = service.command(&["verify", "--ledger"]);
-    assert!(whole.status.success(), "{}", output_text(&whole));
+    whole.done();
 
     change(
         &service,
@@ -178,16 +165,12 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     )
     .await;
     let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
-    assert!(exported.status.success(), "{}", output_text(&exported));
+    exported.done();
     for arguments in [&["verify", "forged.export"][..], &["verify", "--ledger"]] {
         let verified = service.command(arguments);
-        assert_eq!(verified.status.code(), Some(1), "{}", output_text(&verified));
-        assert!(
-            output_text(&verified).contains(&format!("event {n}")),
-            "{}",
-            output_text(&verified)
-        );
+        assert_eq!(verified.status.code(), Some(1), "{}", verified.words());
+        verified.says(&format!("event {n}"));
     }
     let other = service.command(&["verify", "--ledger", "--jackpot", OTHER]);
-    assert!(other.status.success(), "{}", output_text(&other));
+    other.done();
 }

@@ -2,9 +2,9 @@
 
 use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, create, embedded, lively};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::{eventually, size};
+use crate::fault::support::{create, embedded, lively};
+use crate::support::prelude::*;
+use crate::support::size;
 
 const JACKPOT: &str = "slain";
 const PLAYERS: usize = 48;

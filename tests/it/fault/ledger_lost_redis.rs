@@ -3,14 +3,10 @@
 
 use std::path::Path;
 
-use reqwest::StatusCode;
-use serde_json::Value;
-
 use crate::fault::ledger_support::{COMPARED_OFTEN, history, metric, outside, until_clean};
 use crate::fault::load::{Load, Played};
-use crate::fault::support::{PATIENCE, balanced, connection, create, embedded, enter, entry, lively};
-use crate::support::eventually;
-use crate::support::service::{Answer, Service};
+use crate::fault::support::{balanced, connection, create, embedded, enter, entry, lively};
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "phoenix";
 const PLAYERS: usize = 12;
@@ -97,7 +93,7 @@ impl Before {
         }
         assert_eq!(balanced(service, JACKPOT).await, self.meter, "repeats count nothing");
         let new = enter(service, JACKPOT, next).await;
-        assert_eq!(new.status, StatusCode::CREATED, "{}", new.text);
+        new.is(201);
         assert_eq!(new.body["sequence"], self.sequence + 1, "the next sequence");
         let pool = self.meter["pool"].as_u64().expect("an integer") + 1;
         assert_eq!(new.body["contributions"][0]["pool"], pool, "the pool goes on");
@@ -118,7 +114,7 @@ async fn until_played_again(service: &Service, known: &Value) {
 }
 
 fn assert_suspended(answer: &Answer) {
-    assert_eq!(answer.status, StatusCode::CONFLICT, "{}", answer.text);
+    answer.is(409);
     assert_eq!(answer.body["code"], "jackpot-suspended");
 }
 
@@ -280,10 +276,7 @@ async fn set_back(more: &[(&str, &str)]) -> (Service, Before, Vec<Played>) {
 async fn heavy_an_older_copy_of_redis_is_noticed_at_the_start_and_rebuilt() {
     let (service, before, _) = set_back(&[]).await;
     before.is_as_before(&service, "next").await;
-    assert!(
-        service.log().contains("this jackpot is rebuilt from the ledger"),
-        "it says so"
-    );
+    service.log().says("this jackpot is rebuilt from the ledger"); // it says so
     all_in_sql(&service).await;
 }
 

@@ -1,12 +1,10 @@
 //! An instance that takes many streams over at a start reads them together. It finds what one that takes a few over finds.
 
-use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 
 use crate::fault::ledger_support::{cursor, outside};
-use crate::fault::support::{PATIENCE, create, embedded, enter, lively};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::fault::support::{create, embedded, enter, lively};
+use crate::support::prelude::*;
 
 /// More than are read one by one.
 const JACKPOTS: usize = 40;
@@ -33,8 +31,7 @@ async fn many_streams_are_taken_over_together_and_nothing_is_written_behind_a_da
     for n in 0..JACKPOTS {
         create(&service, lively(&id(n))).await;
         for entry in 0..5 {
-            let entered = enter(&service, &id(n), &format!("e{entry}")).await;
-            assert!(entered.status.is_success(), "{}", entered.text);
+            enter(&service, &id(n), &format!("e{entry}")).await.done();
         }
     }
     // A stop in order brings the ledger up to date.
@@ -59,7 +56,7 @@ async fn many_streams_are_taken_over_together_and_nothing_is_written_behind_a_da
     assert_eq!(ready.body["refused"], json!({"jackpots": 1, "coupons": 0, "rooms": 0}));
     for n in (0..JACKPOTS).filter(|n| id(*n) != FORGED) {
         let before = cursor(&sql, &id(n)).await;
-        assert!(enter(&service, &id(n), "late").await.status.is_success());
+        enter(&service, &id(n), "late").await.done();
         eventually(PATIENCE, "the ledger goes on with the others", async || {
             (cursor(&sql, &id(n)).await > before).then_some(())
         })

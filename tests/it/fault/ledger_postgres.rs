@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::StatusCode;
-
 use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, cursor, metric, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, assert_unavailable, connection, create, embedded, enter, key, lively};
+use crate::fault::support::{assert_unavailable, connection, create, embedded, enter, key, lively};
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::{Answer, Service};
-use crate::support::{eventually, size};
+use crate::support::prelude::*;
+use crate::support::size;
 
 const JACKPOT: &str = "patient";
 const PLAYERS: usize = 24;
@@ -74,7 +72,7 @@ async fn play_goes_on(service: &Service, load: &Load, began_at: Instant) -> (u64
     )
     .await;
     let ready = service.get("/readyz").await;
-    assert_eq!(ready.status, StatusCode::OK, "play goes on: {}", ready.body);
+    ready.is(200); // play goes on
     assert!(ready.body["ledger"]["lag_events"].as_u64() > Some(0), "{}", ready.body);
     (largest, load.answered() - answered_before)
 }
@@ -101,11 +99,11 @@ async fn heavy_play_goes_on_while_postgres_is_stopped_and_the_ledger_catches_up(
 
     postgres.stop_immediate();
     let began_at = Instant::now();
-    eventually(PATIENCE, "/readyz shows that SQL does not answer", async || {
-        let ready = service.get("/readyz").await;
-        (ready.body["ledger"]["up"] == false).then_some(())
-    })
-    .await;
+    service
+        .until("/readyz", "/readyz shows that SQL does not answer", |ready| {
+            ready["ledger"]["up"] == false
+        })
+        .await;
     let (largest, answered) = play_goes_on(&service, &load, began_at).await;
     let (away, waiting) = (began_at.elapsed(), stream_length(&redis_url).await);
 
@@ -143,7 +141,7 @@ async fn enter_once_taken(service: &Service, id: &str) -> Answer {
         (answer.status != StatusCode::SERVICE_UNAVAILABLE).then_some(answer)
     })
     .await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.is(201);
     answer
 }
 
@@ -162,7 +160,7 @@ async fn heavy_entries_wait_beyond_the_backlog_limit_and_repeats_do_not() {
     let refused = enter(&service, JACKPOT, "new").await;
     assert_unavailable(&refused, began_at.elapsed());
     let again = enter(&service, JACKPOT, "known").await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &known.body), "a repeat");
+    assert_eq!(again.is(200), &known.body, "a repeat");
     let lag = metric(&service, LAG, JACKPOT).await;
     let waiting = stream_length(&redis_url).await as u64;
     // The backlog may exceed the limit by one event for each call that was in flight at that time.

@@ -6,9 +6,10 @@ use rustix::process::{Resource, Rlimit, prlimit};
 
 use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, cursor, metric, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, create, embedded, enter, lively, own_redis, service_on};
-use crate::support::service::{PROGRAM, Service, redis_at};
-use crate::support::{eventually, free_port};
+use crate::fault::support::{create, embedded, enter, lively};
+use crate::support::free_port;
+use crate::support::prelude::*;
+use crate::support::service::{PROGRAM, redis_at};
 
 const JACKPOT: &str = "owner";
 
@@ -22,10 +23,8 @@ async fn a_redis_of_another_ledger_is_refused_at_the_start() {
     let standalone = redis_at(redis.url());
     let (status, log) = Service::refused(other.path(), &standalone).await;
     assert!(!status.success());
-    assert!(
-        log.contains("Redis belongs to ledger ") && log.contains("ledger.url"),
-        "{log}"
-    );
+    log.says("Redis belongs to ledger ");
+    log.says("ledger.url");
     service.restart().await;
     assert!(
         enter(&service, JACKPOT, "after").await.status.is_success(),
@@ -40,7 +39,7 @@ async fn without_its_database_the_service_ends_and_says_so() {
     let (status, log) = Service::refused(data.path(), &[("JACKPOT__LEDGER__URL", &url)]).await;
     assert!(!status.success());
     assert!(log.contains("ledger: ") && log.contains("127.0.0.1"), "{log}");
-    assert!(!log.contains("secret"), "no password in the log: {log}");
+    log.hides("secret");
 }
 
 #[tokio::test]
@@ -50,10 +49,8 @@ async fn a_second_service_on_the_same_file_is_refused() {
     let data = tempfile::tempdir().expect("a directory");
     let (status, log) = Service::refused(data.path(), &[("JACKPOT__LEDGER__URL", &url)]).await;
     assert!(!status.success());
-    assert!(
-        log.contains("in use by another instance") && log.contains("PostgreSQL"),
-        "{log}"
-    );
+    log.says("in use by another instance");
+    log.says("PostgreSQL");
 }
 
 /// As for Redis' file (`full_disk.rs`), a limit on the size of files is set while the service runs.
@@ -88,11 +85,11 @@ async fn heavy_a_full_disk_holds_up_the_ledger_and_not_the_play_and_loses_nothin
     };
     let size = |name: &str| std::fs::metadata(service.data_dir().join(name)).map_or(0, |file| file.len());
     limit(Some(size("ledger.sqlite").max(size("ledger.sqlite-wal")) + LEFT));
-    eventually(PATIENCE, "/readyz shows that SQL can't be written", async || {
-        let ready = service.get("/readyz").await;
-        (ready.body["ledger"]["up"] == false).then_some(())
-    })
-    .await;
+    service
+        .until("/readyz", "/readyz shows that SQL can't be written", |ready| {
+            ready["ledger"]["up"] == false
+        })
+        .await;
     let stuck = cursor(&sql, JACKPOT).await;
     load.until_answered(200).await;
     assert_eq!(cursor(&sql, JACKPOT).await, stuck, "nothing can be written");

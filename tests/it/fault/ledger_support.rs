@@ -10,17 +10,13 @@ use jackpot::ledger::kind::Subjects as _;
 use jackpot::sql::Sql;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::ids::Id;
-use reqwest::StatusCode;
-use serde_json::Value;
 use sqlx::Row;
 
 use crate::fault::load::Played;
-use crate::fault::support::{PATIENCE, service_on};
-use crate::support::eventually;
 use crate::support::fixture::Fixture;
 use crate::support::ledger_db::settings;
 use crate::support::ledger_fixture::InLedger;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Redis and the ledger are compared every second, so that a test need not wait.
 pub const COMPARED_OFTEN: (&str, &str) = ("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "1");

@@ -6,15 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use crate::fault::support::{PATIENCE, assert_unavailable, balanced, connection, until_nothing_is_pending};
-use crate::support::eventually;
-use crate::support::service::{Caller, Service};
+use crate::fault::support::{assert_unavailable, balanced, connection, until_nothing_is_pending};
+use crate::support::prelude::*;
+use crate::support::service::Caller;
 
 /// Answers asked for again at a time.
 const CHECKED_AT_ONCE: usize = 16;
@@ -171,7 +169,7 @@ async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> O
         return None;
     }
     if answer.body["code"] == "jackpot-suspended" {
-        assert_eq!(answer.status, StatusCode::CONFLICT);
+        answer.is(409);
         tally.suspended.fetch_add(1, Ordering::Relaxed);
         return None;
     }
@@ -189,8 +187,8 @@ pub async fn assert_each_counted_once(service: &Service, redis_url: &str, jackpo
     let (caller, path) = (&service.caller(), &format!("/v1/jackpots/{jackpot}/entries"));
     let checks = played.iter().map(async |one| {
         let again = caller.post(path, &one.entry).await.expect("the service answers again");
-        assert_eq!((again.status, &again.body), (StatusCode::OK, &one.body), "repeated");
-        assert_eq!(again.headers["idempotency-replayed"], "true");
+        assert_eq!(again.is(200), &one.body, "repeated");
+        assert!(again.is_replay());
     });
     stream::iter(checks)
         .buffer_unordered(CHECKED_AT_ONCE)

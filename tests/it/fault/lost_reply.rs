@@ -1,15 +1,10 @@
 //! A reply from Redis is lost after Redis has done the step: once, or with everything after it.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
-use crate::fault::support::{
-    balanced, create, enter, enter_unavailable, entry_drawing, own_redis, redrawing, sequence, service_on,
-};
+use crate::fault::support::{balanced, create, enter, enter_unavailable, entry_drawing, redrawing, sequence};
 use crate::jackpot::by_hand;
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{Answer, Service};
 
 const JACKPOT: &str = "lost";
 /// Commands with the entry's id in them, in order: `enter`, then `claim`.
@@ -39,17 +34,10 @@ async fn assert_paid_once(behind: &Behind, answer: &Answer) {
     assert_eq!(answer.body["outcome"]["amount"], 1);
     assert_eq!(answer.body["outcome"]["claim_order"], 1);
     let meter = balanced(&behind.service, JACKPOT).await;
-    assert_eq!(
-        (&meter["contributed"], &meter["paid"], &meter["pool"]),
-        (&json!(1), &json!(1), &json!(0))
-    );
+    assert_has!(meter, {"contributed": 1, "paid": 1, "pool": 0});
     let id = answer.body["entry_id"].as_str().expect("an id");
     let again = enter(&behind.service, JACKPOT, id).await;
-    assert_eq!(
-        (again.status, &again.body),
-        (StatusCode::OK, &answer.body),
-        "repeated by the client"
-    );
+    assert_eq!(again.is(200), &answer.body, "repeated by the client");
     assert_eq!(
         balanced(&behind.service, JACKPOT).await,
         meter,
@@ -68,7 +56,7 @@ async fn a_lost_reply_of_enter_is_asked_for_again_and_the_entry_counts_once() {
     assert_eq!(behind.proxy.lost(), 1);
     // The status may be 200 or 201: the service cannot distinguish its own repeat from an earlier request of the
     // client.
-    assert!(answer.status.is_success(), "{:?}", answer.body);
+    answer.done();
     assert_paid_once(&behind, &answer).await;
 }
 
@@ -79,7 +67,7 @@ async fn a_lost_reply_of_claim_is_asked_for_again_and_pays_once() {
     behind.proxy.lose_reply(&["FCALL", &id], CLAIM);
     let answer = enter(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
-    assert_eq!(answer.status, StatusCode::CREATED, "{:?}", answer.body);
+    answer.is(201);
     assert_paid_once(&behind, &answer).await;
 }
 
@@ -102,13 +90,13 @@ async fn a_cut_at(step: usize, paid_meanwhile: u64) {
     enter_unavailable(&behind.service, JACKPOT, &id).await;
 
     behind.proxy.pass();
-    let answer = crate::support::eventually(crate::fault::support::PATIENCE, "the same id is answered", async || {
+    let answer = eventually(PATIENCE, "the same id is answered", async || {
         let answer = enter(&behind.service, JACKPOT, &id).await;
         (answer.status != StatusCode::SERVICE_UNAVAILABLE).then_some(answer)
     })
     .await;
-    assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
-    assert_eq!(answer.headers["idempotency-replayed"], "true");
+    answer.is(200);
+    assert!(answer.is_replay());
     assert_paid_once(&behind, &answer).await;
 }
 

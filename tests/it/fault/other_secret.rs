@@ -2,16 +2,12 @@
 
 use std::process::Stdio;
 
-use reqwest::StatusCode;
-use serde_json::json;
 use tokio::process::Command;
 
-use crate::fault::support::{
-    PATIENCE, balanced, create, enter, enter_unavailable, everything, own_redis, redrawing, service_on,
-};
-use crate::support::ledger_db::LedgerDb;
-use crate::support::service::{Service, redis_at};
-use crate::support::{eventually, free_port};
+use crate::fault::support::{balanced, create, enter, enter_unavailable, everything, redrawing};
+use crate::support::free_port;
+use crate::support::prelude::*;
+use crate::support::service::redis_at;
 
 const JACKPOT: &str = "mine";
 const OTHER: (&str, &str) = (
@@ -49,10 +45,8 @@ async fn an_instance_with_another_secret_refuses_to_start_beside_a_jackpot() {
     .await;
     let said = std::fs::read_to_string(data.path().join("log")).expect("its log");
     assert!(!status.success(), "{said}");
-    assert!(
-        said.contains("fairness.master_secret") && said.contains(JACKPOT),
-        "{said}"
-    );
+    said.says("fairness.master_secret");
+    said.says(JACKPOT);
     assert_eq!(
         everything(&mut redis.connection().await, JACKPOT).await,
         before,
@@ -78,7 +72,7 @@ async fn an_instance_with_another_secret_refuses_a_jackpot_that_came_after_its_s
             .await,
     ];
     for answer in refused {
-        assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{:?}", answer.body);
+        answer.is(503);
     }
     assert_eq!(
         everything(&mut redis.connection().await, JACKPOT).await,
@@ -86,11 +80,7 @@ async fn an_instance_with_another_secret_refuses_a_jackpot_that_came_after_its_s
         "nothing was written"
     );
 
-    assert_eq!(
-        enter(&service, JACKPOT, "e1").await.status,
-        StatusCode::CREATED,
-        "the right one plays on"
-    );
+    enter(&service, JACKPOT, "e1").await.is(201); // the right one plays on
     assert_eq!(balanced(&service, JACKPOT).await["contributed"], 1);
     enter_unavailable(&other, JACKPOT, "e1").await;
 }
@@ -107,8 +97,6 @@ async fn an_instance_with_another_secret_refuses_to_start_beside_a_room() {
     let environment = [&server[..], &[OTHER, ledger.environment()]].concat();
     let (status, said) = Service::refused(data.path(), &environment).await;
     assert!(!status.success(), "{said}");
-    assert!(
-        said.contains("fairness.master_secret") && said.contains("hers"),
-        "{said}"
-    );
+    said.says("fairness.master_secret");
+    said.says("hers");
 }

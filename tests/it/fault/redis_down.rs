@@ -3,14 +3,10 @@
 
 use std::time::Instant;
 
-use reqwest::StatusCode;
-
 use crate::fault::support::{
-    ANSWERED_WITHIN, PATIENCE, assert_unavailable, balanced, create, enter, enter_unavailable, entry_drawing,
-    own_redis, redrawing, service_on,
+    ANSWERED_WITHIN, assert_unavailable, balanced, create, enter, enter_unavailable, entry_drawing, redrawing,
 };
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "dark";
 
@@ -42,7 +38,7 @@ async fn assert_dark(service: &Service, known: &str) {
     .await;
     // Redis is known to be down: the service refuses without asking it, and the answer is as good.
     enter_unavailable(service, JACKPOT, "during").await;
-    assert_eq!(service.get("/healthz").await.status, StatusCode::OK);
+    service.get("/healthz").await.is(200);
 }
 
 async fn assert_light(service: &Service, known: &str) {
@@ -57,10 +53,10 @@ async fn assert_light(service: &Service, known: &str) {
         began_at.elapsed()
     );
     let one = enter(service, JACKPOT, "during").await;
-    assert!(one.status.is_success(), "{:?}", one.body);
+    one.done();
     let again = enter(service, JACKPOT, "during").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, one.body));
-    assert_eq!(enter(service, JACKPOT, known).await.status, StatusCode::OK);
+    assert_eq!(again.is(200), &one.body);
+    enter(service, JACKPOT, known).await.is(200);
     assert_eq!(
         balanced(service, JACKPOT).await["contributed"],
         2,
@@ -74,7 +70,7 @@ async fn a_redis_that_is_gone_gives_503_in_time_and_the_same_id_later_one_entry(
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
-    assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, &known).await.is(201);
     redis.kill9();
     assert_dark(&service, &known).await;
     redis.restart().await;
@@ -87,7 +83,7 @@ async fn a_redis_that_is_frozen_gives_503_in_time_and_the_same_id_later_one_entr
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
-    assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
+    enter(&service, JACKPOT, &known).await.is(201);
     redis.freeze();
     assert_dark(&service, &known).await;
     redis.thaw();
@@ -120,6 +116,6 @@ async fn a_thousand_entries_at_once_on_a_frozen_redis_all_get_503_in_time() {
         (answer.status != StatusCode::SERVICE_UNAVAILABLE).then_some(answer)
     })
     .await;
-    assert!(last.status.is_success(), "{:?}", last.body);
+    last.done();
     balanced(&service, JACKPOT).await;
 }

@@ -1,15 +1,12 @@
 //! `/readyz`, the metrics and the log report what an instance refuses. An instance is ready when something on it can be
 //! played.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use crate::coupon::http::support as coupons;
 use crate::fault::ledger_support::COMPARED_OFTEN;
-use crate::fault::support::{LIMITS, PATIENCE, connection, create, enter, key, own_redis, redrawing, service_on};
+use crate::fault::support::{connection, create, enter, key, redrawing};
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 const REFUSED: &str = "jackpot_refused_subjects{kind=\"jackpot\",reason=\"lost\"}";
 
@@ -19,7 +16,7 @@ async fn one_jackpot_that_is_refused_is_counted_named_to_readers_and_stops_no_in
     let service = service_on(redis.url(), &[]).await;
     for jackpot in ["gone", "played"] {
         create(&service, redrawing(jackpot)).await;
-        assert_eq!(enter(&service, jackpot, "e1").await.status, StatusCode::CREATED);
+        enter(&service, jackpot, "e1").await.is(201);
     }
     let state = redis::cmd("DEL").arg(key("gone", "state")).to_owned();
     state.exec_async(&mut connection(redis.url()).await).await.expect("DEL");
@@ -28,19 +25,11 @@ async fn one_jackpot_that_is_refused_is_counted_named_to_readers_and_stops_no_in
         (ready.body["refused"]["jackpots"] == 1).then_some(ready)
     })
     .await;
-    assert_eq!((ready.status, &ready.body["status"]), (StatusCode::OK, &json!("ready")));
+    assert_answer!(ready, 200, {"status": "ready"});
     let subject = &ready.body["refused_subjects"][0];
-    assert_eq!(
-        (&subject["kind"], &subject["id"], &subject["reason"]),
-        (&json!("jackpot"), &json!("gone"), &json!("lost"))
-    );
-    assert!(
-        subject["detail"]
-            .as_str()
-            .is_some_and(|text| text.contains("it lost events")),
-        "{subject}"
-    );
-    assert_eq!(enter(&service, "played", "e2").await.status, StatusCode::CREATED);
+    assert_has!(subject, {"kind": "jackpot", "id": "gone", "reason": "lost"});
+    subject["detail"].says("it lost events");
+    enter(&service, "played", "e2").await.is(201);
     assert_eq!(enter(&service, "gone", "e2").await.body["code"], "jackpot-suspended");
 
     let stranger = http_client()
@@ -50,10 +39,7 @@ async fn one_jackpot_that_is_refused_is_counted_named_to_readers_and_stops_no_in
         .expect("an answer");
     let stranger: serde_json::Value = stranger.json().await.expect("JSON");
     assert_eq!(stranger["refused"]["jackpots"], 1);
-    assert!(
-        !stranger.to_string().contains("gone"),
-        "a stranger is not told which: {stranger}"
-    );
+    stranger.to_string().hides("gone");
     eventually(PATIENCE, "the metric counts it", async || {
         let metrics = service.get("/metrics").await.text;
         metrics.contains(&format!("{REFUSED} 1")).then_some(())
@@ -83,11 +69,11 @@ async fn heavy_every_instance_tells_the_lag_and_a_coupon_over_its_backlog_stops_
     coupons::create(&one, "busy", 100_000, &json!({})).await;
     let other = Service::start_with(&environment).await;
     // Otherwise the other instance would know neither of them.
-    eventually(PATIENCE, "SQL has both", async || {
-        let told = other.get("/v1/reconciliation").await.body;
-        (told["items"][0]["event"].is_u64() && told["coupons"][0]["event"].is_u64()).then_some(())
-    })
-    .await;
+    other
+        .until("/v1/reconciliation", "SQL has both", |told| {
+            told["items"][0]["event"].is_u64() && told["coupons"][0]["event"].is_u64()
+        })
+        .await;
     postgres.stop_immediate();
     let mut issued = 0;
     eventually(2 * PATIENCE, "the coupon is refused", async || {
@@ -103,10 +89,10 @@ async fn heavy_every_instance_tells_the_lag_and_a_coupon_over_its_backlog_stops_
     .await;
     assert!(issued > LIMIT, "{issued}");
     let ready = one.get("/readyz").await;
-    assert_eq!(ready.status, StatusCode::OK, "the jackpot is played: {}", ready.text);
+    ready.is(200); // the jackpot is played
     assert_eq!(ready.body["refused"], json!({"jackpots": 0, "coupons": 1, "rooms": 0}));
     assert_eq!(ready.body["refused_subjects"][0]["reason"], "backlog", "{}", ready.text);
-    assert_eq!(enter(&one, "played", "e1").await.status, StatusCode::CREATED);
+    enter(&one, "played", "e1").await.is(201);
     for service in [&one, &other] {
         eventually(PATIENCE, "it tells the lag", async || {
             let ready = service.get("/readyz").await;

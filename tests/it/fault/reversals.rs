@@ -1,17 +1,12 @@
 //! Reversals under faults: an entry's contribution is taken back once, whatever is killed, lost, repeated or
 //! restored. What the ledger does not have of them when Redis is lost is in `jackpot::ledger::reversals`.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use crate::fault::ledger_support::{COMPARED_OFTEN, history, outside, until_clean};
-use crate::fault::support::{PATIENCE, connection, create, entered, key, own_redis, service_on};
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::fault::support::{connection, create, entered, key};
 use crate::support::local::LocalServer;
 use crate::support::postgres::TestPostgres;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{Answer, Service};
 
 on_both_databases!(
     a_service_killed_before_or_after_the_script_takes_back_once,
@@ -121,13 +116,11 @@ async fn assert_reversed_in_redis(redis: &LocalServer, count: usize) {
 /// A repeat answers the same, and another id is refused. Neither changes anything.
 async fn assert_final(service: &Service, entry: &str, reversal: &str) {
     let again = reverse(service, entry, reversal).await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, whole(entry, reversal)));
-    assert_eq!(again.headers["idempotency-replayed"], "true");
-    let other = reverse(service, entry, &format!("not-{reversal}")).await;
-    assert_eq!(
-        (other.status, &other.body["code"]),
-        (StatusCode::CONFLICT, &json!("entry-reversed"))
-    );
+    assert_eq!(again.is(200), &whole(entry, reversal));
+    assert!(again.is_replay());
+    reverse(service, entry, &format!("not-{reversal}"))
+        .await
+        .refused(409, "entry-reversed");
     let shown = service.get(&format!("/v1/jackpots/{JACKPOT}/entries/{entry}")).await;
     assert_eq!(shown.body["reversed"]["reversal_id"], reversal, "{}", shown.text);
 }
@@ -140,7 +133,7 @@ async fn a_lost_reply_of_the_script_is_asked_for_again_and_takes_back_once() {
     let answer = reverse(&given.service, "e1", "lost-1").await;
     assert_eq!(given.proxy.lost(), 1);
     // The service cannot tell its own repeat from an earlier request of the client, so the status may be 200.
-    assert!(answer.status.is_success(), "{}", answer.text);
+    answer.done();
     assert_eq!(answer.body, whole("e1", "lost-1"));
     assert_final(&given.service, "e1", "lost-1").await;
     assert_reversed(&given.service, 1).await;
@@ -152,14 +145,13 @@ async fn a_service_killed_before_or_after_the_script_takes_back_once(db: LedgerD
     let mut given = Given::on(&db).await;
     for (entry, reversal, needle, reversed) in [("e0", "r0", "e0", 0), ("e1", "r1", "r1", 2)] {
         given.proxy.lose_reply_and_go_down(&["FCALL", needle], 0);
-        let cut = try_reverse(&given.service, entry, reversal).await;
-        assert_eq!(cut.status, StatusCode::SERVICE_UNAVAILABLE, "{}", cut.text);
+        try_reverse(&given.service, entry, reversal).await.is(503);
         given.service.kill9();
         assert_reversed_in_redis(&given.redis, reversed).await;
         given.proxy.pass();
         given.service.restart().await;
         let answer = reverse(&given.service, entry, reversal).await;
-        assert!(answer.status.is_success(), "{}", answer.text);
+        answer.done();
         assert_eq!(answer.body, whole(entry, reversal));
         assert_final(&given.service, entry, reversal).await;
     }
@@ -175,7 +167,7 @@ async fn a_lost_redis_does_not_take_back_twice(db: LedgerDb) {
     given.all_in_sql(&db).await;
     given.flush().await;
     let answer = reverse(&given.service, "e2", "r2").await;
-    assert_eq!((answer.status, answer.body), (StatusCode::OK, whole("e2", "r2")));
+    assert_eq!(answer.is(200), &whole("e2", "r2"));
     assert_final(&given.service, "e2", "r2").await;
     assert_reversed(&given.service, 1).await;
     given.all_in_sql(&db).await;
@@ -214,16 +206,10 @@ async fn two_instances_that_race_reverse_each_entry_once() {
             (second, &ids[1], first)
         };
         assert_eq!(winner.body, whole(&entry, id));
-        assert_eq!(
-            (loser.status, &loser.body["code"]),
-            (StatusCode::CONFLICT, &json!("entry-reversed"))
-        );
+        loser.refused(409, "entry-reversed");
     }
     let meter = other.get(&format!("/v1/jackpots/{JACKPOT}")).await.body["meters"][0].clone();
-    assert_eq!(
-        (&meter["pool"], &meter["reversed"], &meter["funded"]),
-        (&json!(0), &json!(3 * RACES), &json!(0))
-    );
+    assert_has!(meter, {"pool": 0, "reversed": 3 * RACES, "funded": 0});
     let sql = outside(&one, postgres.url()).await;
     until_clean(&one, &sql, JACKPOT).await;
     let text = "SELECT COUNT(*) FROM events WHERE kind = 'jackpot' AND type = 'reverse'";
@@ -253,7 +239,7 @@ async fn a_lost_reply_after_a_take_of_all_funds_the_contribution_once() {
     let part = json!({"tier": "grand", "amount": 3, "amount_micro": 0, "uncovered": 3, "uncovered_micro": 0});
     assert_eq!(answer.body["reversed"], json!([part]), "{}", answer.text);
     let again = reverse(&service, "a", "r-a").await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &answer.body));
+    assert_eq!(again.is(200), &answer.body);
     let refused = reverse(&service, "won", "r-won").await;
     assert_eq!(refused.body["code"], "entry-has-prize", "{}", refused.text);
     let meter = service.get(&format!("/v1/jackpots/{JACKPOT}")).await.body["meters"][0].clone();

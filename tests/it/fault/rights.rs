@@ -3,22 +3,18 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
-use crate::fault::support::{PATIENCE, create, enter, entry_drawing, own_redis, redrawing, service_on};
+use crate::fault::support::{create, enter, entry_drawing, redrawing};
 use crate::store::support::exact_rights;
-use crate::support::ledger_db::LedgerDb;
+use crate::support::free_port;
 use crate::support::local::LocalServer;
-use crate::support::service::{Service, output_text};
-use crate::support::{eventually, free_port};
+use crate::support::prelude::*;
 
 /// By when readiness tells of a server that takes no writes.
 const SOON: Duration = Duration::from_secs(2);
 
 async fn done(service: &Service, method: Method, path: &str, body: Value) -> Value {
     let answer = service.call(method, path, Some(body)).await;
-    assert!(answer.status.is_success(), "{path}: {}", answer.text);
+    answer.done();
     answer.body
 }
 
@@ -39,8 +35,7 @@ async fn live(service: &Service) {
         let id = entry_drawing(service, "a", &format!("rank{rank}-"), &[rank]).await;
         let won = enter(service, "a", &id).await;
         assert_eq!(won.body["outcome"]["rank"], rank, "{}", won.text);
-        let again = enter(service, "a", &id).await;
-        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        enter(service, "a", &id).await.is(200);
     }
     let batch =
         json!({"batch_id": "b1", "entries": [{"player_id": "p7", "stake": 100}, {"player_id": "p8", "stake": 100}]});
@@ -57,8 +52,8 @@ async fn live(service: &Service) {
     for user in ["u1", "u2"] {
         let ticket = done(service, Method::POST, "/v1/rooms/r/tickets", json!({"user_id": user})).await;
         let path = format!("/v1/rooms/r/tickets/{}", ticket["ticket"].as_str().expect("a ticket"));
-        assert!(service.get(&path).await.status.is_success());
-        assert!(service.call(Method::DELETE, &path, None).await.status.is_success());
+        service.get(&path).await.done();
+        service.call(Method::DELETE, &path, None).await.done();
     }
     let funded = json!({"adjustment_id": "f1", "tier": "grand", "meter": "pool", "amount": 50, "reason": "a test"});
     done(service, Method::POST, "/v1/jackpots/a/adjustments", funded).await;
@@ -92,17 +87,16 @@ async fn exactly_the_documented_rights_are_enough_for_a_whole_life() {
         (ready.status.is_success() && ready.body["ledger"]["lag_events"] == 0).then_some(())
     })
     .await;
-    let found = service.command_beside(&["doctor"]).await;
-    assert!(found.status.success(), "{}", output_text(&found));
+    service.command_beside(&["doctor"]).await.done();
     assert!(service.stop().await.success());
     // Redis loses all but its user.
     redis::cmd("FLUSHALL").exec_async(&mut beside).await.expect("emptied");
     for command in [&["restore"][..], &["reconcile"]] {
         let output = service.command(command);
-        assert!(output.status.success(), "{command:?}: {}", output_text(&output));
+        assert!(output.status.success(), "{command:?}: {}", output.words());
     }
     service.restart().await;
-    assert!(enter(&service, "b", "after").await.status.is_success());
+    enter(&service, "b", "after").await.done();
     let refused: Vec<redis::Value> = redis::cmd("ACL")
         .arg("LOG")
         .query_async(&mut beside)
@@ -133,7 +127,7 @@ async fn readiness_ends_while_redis_takes_no_writes_and_the_ledger_is_down_while
         Some(service.get("/readyz").await).filter(|answer| answer.status == StatusCode::SERVICE_UNAVAILABLE)
     })
     .await;
-    assert!(refused.text.contains("NOREPLICAS"), "{}", refused.text);
+    refused.says("NOREPLICAS");
     needs(0).exec_async(&mut beside).await.expect("set");
     eventually(SOON, "it is ready again", async || {
         service.get("/readyz").await.status.is_success().then_some(())

@@ -7,16 +7,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::fault::load::{Played, assert_each_counted_once};
-use crate::fault::support::{LIMITS, PATIENCE, create, lively, own_redis};
-use crate::support::eventually;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::service::{Caller, PROGRAM, Service};
+use crate::fault::support::{create, lively};
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
+use crate::support::service::{Caller, PROGRAM};
 
 const JACKPOT: &str = "rolled";
 const PLAYERS: usize = 12;

@@ -1,8 +1,8 @@
 //! FUNCTION FLUSH again and again while players enter: the store sends a forgotten script again, unnoticed.
 
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, connection, create, embedded, lively};
-use crate::support::eventually;
+use crate::fault::support::{connection, create, embedded, lively};
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "flushed";
 const PLAYERS: usize = 8;

@@ -3,11 +3,12 @@
 use jackpot::settings::{Durability, RedisMode};
 
 use crate::fault::load::{Load, assert_each_counted_once};
-use crate::fault::support::{LIMITS, PATIENCE, create, lively};
+use crate::fault::support::{create, lively};
 use crate::store::support::{call, get, open, put, refusal, settings};
+use crate::support::prelude::*;
 use crate::support::sentinel::{NAME, TestSentinels};
-use crate::support::service::Service;
-use crate::support::{eventually, size};
+use crate::support::service::LIMITS;
+use crate::support::size;
 
 const JACKPOT: &str = "watched";
 const PLAYERS: usize = 12;
@@ -52,10 +53,7 @@ async fn heavy_the_store_follows_the_primary_with_one_sentinel_dead() {
     let mut sentinels = TestSentinels::start().await;
     let mut settings = settings(RedisMode::Sentinel, &sentinels.urls());
     settings.primary_url = primary_url();
-    assert!(
-        refusal(&settings).await.contains("redis.durability = \"replicated\""),
-        "a failover would lose entries"
-    );
+    refusal(&settings).await.says("redis.durability = \"replicated\""); // a failover would lose entries
     settings.durability = Durability::Replicated;
     let (store, _data) = open(&settings).await;
     call(&store, &put(), "k", "v").await.expect("written");
@@ -72,16 +70,13 @@ async fn heavy_the_store_follows_the_primary_with_one_sentinel_dead() {
 
     settings.primary_url = "redis://another-name".to_owned();
     let message = refusal(&settings).await;
-    assert!(message.contains("No such master with that name"), "{message}");
+    message.says("No such master with that name");
     settings.urls = vec![sentinels.primary().await];
     settings.primary_url = primary_url();
     let message = refusal(&settings).await;
-    assert!(
-        message.contains("unknown command"),
-        "a server is no Sentinel: {message}"
-    );
+    message.says("unknown command");
     settings.mode = RedisMode::Standalone;
     settings.urls = sentinels.urls()[1..2].to_vec();
     let message = refusal(&settings).await;
-    assert!(message.contains("redis.mode = \"sentinel\""), "{message}");
+    message.says("redis.mode = \"sentinel\"");
 }

@@ -1,16 +1,11 @@
 //! Settlement under faults: each step of a payout is taken once, whatever is killed, lost, repeated or restored.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use crate::fault::ledger_support::{COMPARED_OFTEN, outside, until_clean};
-use crate::fault::support::{PATIENCE, connection, create, entered, own_redis, service_on};
+use crate::fault::support::{connection, create, entered};
 use crate::keys::http::support::{Asking, key};
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::Service;
 
 on_both_databases!(
     a_service_killed_before_or_after_each_script_takes_each_step_once,
@@ -72,7 +67,7 @@ impl Given {
         create(&service, tracked()).await;
         let fund = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 1_000, "reason": "a test"});
         let path = format!("/v1/jackpots/{JACKPOT}/adjustments");
-        assert_eq!(service.post(&path, fund).await.status, StatusCode::CREATED);
+        service.post(&path, fund).await.is(201);
         let mut payouts = Vec::new();
         for number in 0..2 {
             let won = entered(&service, JACKPOT, &format!("e{number}")).await;

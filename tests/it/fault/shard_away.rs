@@ -1,12 +1,10 @@
 //! An instance starts while a node of the cluster is away: its subjects answer 503 until it is back, all others play.
 
-use reqwest::StatusCode;
-
 use crate::fault::frozen_node::cluster;
-use crate::fault::support::{LIMITS, PATIENCE, balanced, create, enter, enter_unavailable, key, lively};
+use crate::fault::support::{balanced, create, enter, enter_unavailable, key, lively};
 use crate::support::cluster::TestCluster;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 /// Enough jackpots that each of three nodes has some.
 const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -41,7 +39,7 @@ async fn starts_without(lost_key: &str) {
     let mut service = service_on(&cluster).await;
     for jackpot in JACKPOTS {
         create(&service, lively(jackpot)).await;
-        assert_eq!(enter(&service, jackpot, "before").await.status, StatusCode::CREATED);
+        enter(&service, jackpot, "before").await.is(201);
     }
     let lost = cluster.node_of(lost_key).await.url().to_owned();
     let (on_it, beside) = placed(&mut cluster, &lost).await;
@@ -101,9 +99,9 @@ async fn heavy_without_the_name_of_its_ledger_an_instance_waits_for_it() {
             .then_some(())
     })
     .await;
-    assert_eq!(service.get("/healthz").await.status, StatusCode::OK);
-    assert_eq!(service.get("/readyz").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    service.get("/healthz").await.is(200);
+    service.get("/readyz").await.is(503);
     cluster.restart_at(&lost).await;
     service.wait_until_ready().await;
-    assert_eq!(enter(&service, "a", "after").await.status, StatusCode::CREATED);
+    enter(&service, "a", "after").await.is(201);
 }

@@ -1,11 +1,7 @@
 //! An instance whose Redis does not answer yet is alive and not ready, and goes on as soon as Redis answers.
 
-use reqwest::{Method, StatusCode};
-use serde_json::json;
-
-use crate::fault::support::own_redis;
-use crate::support::http_client;
-use crate::support::service::{PATIENT, Service, redis_at};
+use crate::support::prelude::*;
+use crate::support::service::{PATIENT, redis_at};
 
 #[tokio::test]
 async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
@@ -14,8 +10,8 @@ async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
     let environment = [&PATIENT[..], &redis_at(redis.url())].concat();
     let mut service = Service::begin_in(Service::directory(), &environment).await;
     let alive = service.get("/healthz").await;
-    assert_eq!((alive.status, &alive.body), (StatusCode::OK, &json!({"status": "ok"})));
-    assert_eq!(service.get("/metrics").await.status, StatusCode::OK);
+    assert_eq!(alive.is(200), &json!({"status": "ok"}));
+    service.get("/metrics").await.is(200);
     let ready = service.get("/readyz").await;
     assert_eq!(ready.body["errors"][0]["field"], "instance", "{}", ready.text);
     let jackpot = ("/v1/jackpots/spring", Method::PUT, "store-unavailable");
@@ -38,7 +34,7 @@ async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
     redis.thaw();
     service.wait_until_ready().await;
     drop(idle);
-    assert_eq!(service.get("/v1/jackpots").await.status, StatusCode::OK);
+    service.get("/v1/jackpots").await.is(200);
     let unknown = http_client().get(service.url("/no-such-path")).send().await;
     assert_eq!(unknown.expect("an answer").status(), StatusCode::NOT_FOUND);
     assert!(service.stop().await.success(), "{}", service.log());

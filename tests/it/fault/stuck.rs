@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::process::Output;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use crate::fault::ledger_support::{COMPARED_OFTEN, cursor, outside, reconciliation, until_clean};
-use crate::fault::support::{PATIENCE, connection, create, enter, key, lively, own_redis, service_on};
-use crate::support::eventually;
+use crate::fault::support::{connection, create, enter, key, lively};
 use crate::support::fixture::{Stream, by_name};
 use crate::support::local::LocalServer;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const SKIPPED: &str = "skipped";
 const DISCARDED: &str = "discarded";
@@ -53,7 +49,7 @@ impl Beside {
 async fn until_paid(service: &Service, jackpot: &str) -> Value {
     for n in 0..500 {
         let answer = enter(service, jackpot, &format!("late-{n}")).await;
-        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        answer.is(201);
         let attempts = answer.body["draw"]["attempts"].as_array().expect("attempts");
         if answer.body["outcome"]["amount"].as_u64().is_some() && attempts.len() == 1 {
             return answer.body;
@@ -150,7 +146,7 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
         format!("paid: {amount} from 'grand' to p1, entry '{id}'"),
         "Redis and the ledger agree".to_owned(),
     ] {
-        assert!(shown.contains(&part), "{part} in {shown}");
+        shown.says(&part);
     }
     let other = (n + 1).to_string();
     let (code, refused) = beside.run(&["ledger", "skip", SKIPPED, "--event", &other, "--reason", "x"]);
@@ -169,14 +165,14 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
     })
     .await;
     let again = enter(&service, SKIPPED, id).await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &winner), "not paid again");
+    assert_eq!(again.is(200), &winner, "not paid again");
     let payouts = service.get(&format!("/v1/payouts?jackpot_id={SKIPPED}")).await;
     let order = &winner["outcome"]["claim_order"];
     let items = payouts.body["items"].as_array().expect("items");
     let of = items.iter().filter(|row| row["entry_id"] == id).collect::<Vec<_>>();
     assert_eq!(of.len(), 1, "{}", payouts.text);
-    assert_eq!((&of[0]["amount"], &of[0]["claim_order"]), (&json!(amount), order));
-    assert_eq!(enter(&service, SKIPPED, "new").await.status, StatusCode::CREATED);
+    assert_has!(of[0], {"amount": amount, "claim_order": order});
+    enter(&service, SKIPPED, "new").await.is(201);
     // The whole answer is 409 while the other stream is stuck.
     eventually(
         PATIENCE,
@@ -188,7 +184,7 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
     )
     .await;
     let audit = service.get("/v1/audit?action=skip").await;
-    assert!(audit.text.contains("a bad disk"), "{}", audit.text);
+    audit.says("a bad disk");
     let (code, nothing) = beside.run(&["ledger", "show", SKIPPED]);
     assert!(code == Some(0) && nothing.contains("nothing is stuck"), "{nothing}");
 
@@ -216,19 +212,13 @@ async fn discarded_by_its_name_alone(service: &Service, beside: &Beside, lost: &
         "entries",
         "it is not open",
     ] {
-        assert!(done.contains(part), "{part} in {done}");
+        done.says(part);
     }
-    eventually(PATIENCE, "it is paused", async || {
-        let jackpot = service.get(&format!("/v1/jackpots/{DISCARDED}")).await;
-        (jackpot.body["status"] == "paused").then_some(())
-    })
-    .await;
+    service
+        .until(&format!("/v1/jackpots/{DISCARDED}"), "it is paused", |jackpot| {
+            jackpot["status"] == "paused"
+        })
+        .await;
     let id = lost["entry_id"].as_str().expect("an id");
-    let refused = enter(service, DISCARDED, id).await;
-    assert_eq!(
-        refused.status,
-        StatusCode::CONFLICT,
-        "not before an operator resumes it: {}",
-        refused.text
-    );
+    enter(service, DISCARDED, id).await.is(409); // not before an operator resumes it
 }

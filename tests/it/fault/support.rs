@@ -10,25 +10,15 @@ use jackpot_core::jackpot::odds::Odds;
 use jackpot_core::money::Minor;
 use jackpot_core::secret::MasterSecret;
 use redis::aio::MultiplexedConnection;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
 use crate::jackpot::by_hand;
-use crate::support::eventually;
-use crate::support::local::{LocalServer, connect};
-use crate::support::service::{Answer, Caller, Service, redis_at};
+use crate::support::local::connect;
+use crate::support::prelude::*;
+use crate::support::service::{Caller, LIMITS};
 
-/// Longest wait of a test for any condition.
-pub const PATIENCE: Duration = Duration::from_mins(1);
 /// No entry may be pending for longer, once an instance runs and Redis answers.
 pub const RECOVERED_WITHIN: Duration = Duration::from_secs(10);
 
-/// Limits under which a fault is over in seconds.
-pub const LIMITS: [(&str, &str); 3] = [
-    ("JACKPOT__REDIS__CONNECT_TIMEOUT_MS", "500"),
-    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "500"),
-    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "1500"),
-];
 /// The total limit of [`LIMITS`], and a margin of 3.5 s for a machine that runs other tests at the same time.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
@@ -36,19 +26,6 @@ const MICRO: i64 = 1_000_000;
 
 /// The secret of the published test vectors, that [`Service`] runs with.
 const SECRET: MasterSecret = MasterSecret::new([0x5f; 32]);
-
-/// A Redis of the test's own, to be stopped, filled or put back.
-pub async fn own_redis(extra: &[&str]) -> LocalServer {
-    LocalServer::on_socket("redis-server", extra)
-        .await
-        .expect("redis-server is needed on PATH: apt-get install redis-server")
-}
-
-/// A service with [`LIMITS`] on a Redis that it does not run itself.
-pub async fn service_on(url: &str, more: &[(&str, &str)]) -> Service {
-    let server = redis_at(url);
-    Service::start_with(&[&LIMITS[..], &server, more].concat()).await
-}
 
 /// A service with its embedded Redis and [`LIMITS`], and the URL of that Redis.
 pub async fn embedded(more: &[(&str, &str)]) -> (Service, String) {
@@ -183,7 +160,7 @@ pub async fn until_done(callers: &[Caller], first: usize, path: &str, body: &Val
 
 /// The answer is 503 with `Retry-After`, and came in time.
 pub fn assert_unavailable(answer: &Answer, took: Duration) {
-    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{:?}", answer.body);
+    answer.is(503);
     assert_eq!(answer.body["code"], "store-unavailable");
     let retry = answer.headers.get("retry-after").expect("a 503 says when to try again");
     let seconds: u32 = retry.to_str().expect("text").parse().expect("whole seconds");
@@ -202,7 +179,7 @@ pub async fn enter_unavailable(service: &Service, jackpot: &str, id: &str) {
 /// overflow + remainder + paid. `contributed` is rounded down, so the check holds to less than one unit of fraction.
 pub async fn balanced(service: &Service, jackpot: &str) -> Value {
     let answer = service.get(&format!("/v1/jackpots/{jackpot}")).await;
-    assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
+    answer.is(200);
     let meters = answer.body["meters"].as_array().expect("meters");
     assert_eq!(meters.len(), 1);
     let of = |name: &str| meters[0][name].as_i64().expect("an integer");

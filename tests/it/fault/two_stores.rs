@@ -2,15 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use crate::fault::ledger_support::{COMPARED_OFTEN, cursor, history, outside, until_clean};
 use crate::fault::load::Load;
-use crate::fault::support::{LIMITS, PATIENCE, balanced, create, enter, entry, lively};
-use crate::support::eventually;
+use crate::fault::support::{balanced, create, enter, entry, lively};
 use crate::support::postgres::TestPostgres;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 const JACKPOT: &str = "forked";
 /// The old pair is refused within 5 s.
@@ -41,8 +38,10 @@ async fn heavy_an_entry_that_a_dead_instance_paid_is_not_paid_again_by_one_with_
     let mut first = Service::start_with(&lagging).await;
     create(&first, all_win()).await;
     let fund = json!({"adjustment_id": "a1", "tier": "grand", "meter": "pool", "amount": 530, "reason": "a test"});
-    let funded = first.post(&format!("/v1/jackpots/{JACKPOT}/adjustments"), fund).await;
-    assert!(funded.status.is_success(), "{}", funded.text);
+    first
+        .post(&format!("/v1/jackpots/{JACKPOT}/adjustments"), fund)
+        .await
+        .done();
     let sql = outside(&first, postgres.url()).await;
     eventually(PATIENCE, "SQL has the definition and the money", async || {
         (cursor(&sql, JACKPOT).await == 2).then_some(())
@@ -56,15 +55,13 @@ async fn heavy_an_entry_that_a_dead_instance_paid_is_not_paid_again_by_one_with_
     let other = tempfile::tempdir().expect("a directory");
     let (status, log) = Service::refused(other.path(), &environment(postgres.url())).await;
     assert!(!status.success());
-    assert!(
-        log.contains("jackpot restore --adopt") && log.contains("store.id"),
-        "{log}"
-    );
+    log.says("jackpot restore --adopt");
+    log.says("store.id");
 
     // A comes back with its Redis: the entry is paid once.
     first.restart().await;
     let again = enter(&first, JACKPOT, "e1").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, paid.body));
+    assert_eq!(again.is(200), &paid.body);
 }
 
 async fn enter_at(service: &Service, id: &str) -> Answer {
@@ -94,7 +91,7 @@ async fn heavy_after_an_adopt_the_old_pair_answers_503_within_5_s_and_commits_no
     let adopted_at = Instant::now();
     let told = String::from_utf8_lossy(&adopt.stdout).into_owned() + &String::from_utf8_lossy(&adopt.stderr);
     assert!(adopt.status.success(), "{told}\n{}", old.log());
-    assert!(told.contains(&format!("{JACKPOT}: restored")), "{told}");
+    told.says(&format!("{JACKPOT}: restored"));
     eventually(PATIENCE, "the old pair refuses", async || {
         let answer = enter_at(&old, "too-late").await;
         (answer.status == StatusCode::SERVICE_UNAVAILABLE).then_some(())
@@ -105,8 +102,8 @@ async fn heavy_after_an_adopt_the_old_pair_answers_503_within_5_s_and_commits_no
     let refused = enter_at(&old, "too-late").await;
     assert_eq!(refused.body["code"], "store-unavailable", "{}", refused.text);
     let ready = old.get("/readyz").await;
-    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(ready.text.contains("--adopt"), "{}", ready.text);
+    ready.is(503);
+    ready.says("--adopt");
     drop(load);
 
     let new = Service::start_in(data, &environment).await;
@@ -115,11 +112,7 @@ async fn heavy_after_an_adopt_the_old_pair_answers_503_within_5_s_and_commits_no
         let again = new
             .post(&format!("/v1/jackpots/{JACKPOT}/entries"), one.entry.clone())
             .await;
-        assert_eq!(
-            (again.status, &again.body),
-            (StatusCode::OK, &one.body),
-            "as A answered"
-        );
+        assert_eq!(again.is(200), &one.body, "as A answered");
     }
     let load = Load::start_as("new-", &new, JACKPOT, 8);
     load.until_answered(200).await;
@@ -135,10 +128,7 @@ async fn heavy_after_an_adopt_the_old_pair_answers_503_within_5_s_and_commits_no
     assert!(of(&balanced(&new, JACKPOT).await) >= of(&before) + later.len() as u64);
 
     // The old pair does not come back unasked, and a start is refused.
-    assert_eq!(
-        enter_at(&old, "much-later").await.status,
-        StatusCode::SERVICE_UNAVAILABLE
-    );
+    enter_at(&old, "much-later").await.is(503);
     assert!(old.stop().await.success(), "{}", old.log());
     let (status, log) = Service::refused(old.data_dir(), &environment).await;
     assert!(!status.success() && log.contains("jackpot restore --adopt"), "{log}");

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use jackpot::keys::Role;
-use reqwest::Method;
 
 use super::support::{eventually, problem, server};
+use crate::support::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_known_key_it_is_401() {

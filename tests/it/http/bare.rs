@@ -1,11 +1,11 @@
 //! Heads that are refused before the routing: an answer that the framework would send bare is a problem like the
 //! others.
 
-use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::raw::{RawAnswer, answer, closes, connect};
 use super::support::server;
+use crate::support::prelude::*;
 
 fn check(answered: &RawAnswer, status: u16, code: &str, case: &str) {
     assert_eq!(answered.status, status, "{case}: {answered:?}");
@@ -20,11 +20,7 @@ fn check(answered: &RawAnswer, status: u16, code: &str, case: &str) {
         "{case}: {answered:?}"
     );
     let body: Value = serde_json::from_str(&answered.body).expect(case);
-    assert_eq!(
-        (&body["code"], &body["status"]),
-        (&Value::from(code), &Value::from(status)),
-        "{case}: {body}"
-    );
+    assert_has!(body, {"code": code, "status": status}, "{case}");
     assert!(body["detail"].as_str().is_some_and(|detail| !detail.is_empty()));
 }
 
@@ -56,7 +52,7 @@ async fn malformed_heads_are_problems() {
     }
     let metrics = server.metrics.encode().unwrap();
     let counted = r#"jackpot_http_requests_total{route="unmatched",method="other",status="400"} 15"#;
-    assert!(metrics.contains(counted), "{metrics}");
+    metrics.says(counted);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,7 +112,7 @@ async fn a_head_that_is_too_large_is_a_problem() {
     let mut connection = connect(address).await;
     let fits = format!("GET /healthz HTTP/1.1\r\nhost: x\r\na: {}\r\n\r\n", "x".repeat(30_000));
     connection.write_all(fits.as_bytes()).await.unwrap();
-    assert_eq!(answer(&mut connection).await.status, 200);
+    answer(&mut connection).await.is(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,7 +125,7 @@ async fn a_head_that_does_not_end_is_a_problem_on_the_first_request_and_the_seco
     let mut second = connect(address).await;
     let whole = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
     second.write_all(whole.as_bytes()).await.unwrap();
-    assert_eq!(answer(&mut second).await.status, 200);
+    answer(&mut second).await.is(200);
     second.write_all(part.as_bytes()).await.unwrap();
     let (first_answer, second_answer) = tokio::join!(answer(&mut first), answer(&mut second));
     check(&first_answer, 408, "request-timeout", "first");
@@ -194,7 +190,7 @@ async fn a_refused_expectation_is_answered_after_it() {
     let head = "POST /test/play HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n";
     connection.write_all(head.as_bytes()).await.unwrap();
     // The interim answer is allowed (RFC 9110, 10.1.1), and the client need not send the body any more.
-    assert_eq!(answer(&mut connection).await.status, 100);
+    answer(&mut connection).await.is(100);
     let answered = answer(&mut connection).await;
     assert_eq!(
         (answered.status, answered.header("connection")),

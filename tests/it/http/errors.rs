@@ -1,9 +1,9 @@
 //! Every error is a problem, says what is wrong, and has a request id.
 
-use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::support::{MAX_BODY, field, problem, server};
+use crate::support::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_there_is_a_problem() {
@@ -90,7 +90,7 @@ async fn a_body_must_be_json_and_say_so() {
     for coding in ["gzip", "identity, br", "x"] {
         let coded = post("application/json").header("content-encoding", coding).send();
         let body = problem(coded.await.unwrap(), 415, "unsupported-media-type").await;
-        assert!(body["detail"].as_str().unwrap().contains("Content-Encoding"), "{body}");
+        body["detail"].says("Content-Encoding");
     }
     let plain = post("application/json").header("content-encoding", "Identity").send();
     assert_eq!(plain.await.unwrap().status(), 200);
@@ -162,14 +162,11 @@ async fn a_panic_is_a_problem_and_the_worker_lives_on() {
             .unwrap();
         assert_eq!(answer.headers()["x-request-id"], "mine-1");
         let body = problem(answer, 500, "internal").await;
-        assert!(!body.to_string().contains("gave up"), "the cause stays inside: {body}");
+        body.to_string().hides("gave up");
     }
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     let metrics = server.metrics.encode().unwrap();
-    assert!(
-        metrics.contains(r#"jackpot_http_requests_total{route="/test/panic",method="GET",status="500"} 3"#),
-        "{metrics}"
-    );
+    metrics.says(r#"jackpot_http_requests_total{route="/test/panic",method="GET",status="500"} 3"#);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,7 +31,7 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_crowd() {
     let server = server(&format!("max_connections = {PLACES}")).await;
     let mut lone = connect(server.address()).await;
     lone.write_all(REQUEST).await.unwrap();
-    assert_eq!(answer(&mut lone).await.status, 200);
+    answer(&mut lone).await.is(200);
     let mut crowd = Vec::new();
     for _ in 0..PLACES - 1 {
         crowd.push(connect_from(2, server.address()).await.unwrap());
@@ -49,7 +49,7 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_crowd() {
         .await;
     }
     lone.write_all(REQUEST).await.unwrap();
-    assert_eq!(answer(&mut lone).await.status, 200, "it is alone on its address");
+    answer(&mut lone).await.is(200); // it is alone on its address
     assert!(closed(&server, "evicted") >= 1);
     drop(crowd);
 }
@@ -93,7 +93,7 @@ async fn an_address_has_as_many_connections_as_it_may() {
     for _ in 0..3 {
         let mut connection = connect_from(2, server.address()).await.unwrap();
         connection.write_all(REQUEST).await.unwrap();
-        assert_eq!(answer(&mut connection).await.status, 200);
+        answer(&mut connection).await.is(200);
         held.push(connection);
     }
     let mut fourth = connect_from(2, server.address()).await.unwrap();
@@ -101,10 +101,10 @@ async fn an_address_has_as_many_connections_as_it_may() {
     assert_eq!(closed(&server, "too-many-from-address"), 1);
     let mut other = connect_from(3, server.address()).await.unwrap();
     other.write_all(REQUEST).await.unwrap();
-    assert_eq!(answer(&mut other).await.status, 200);
+    answer(&mut other).await.is(200);
     for connection in &mut held {
         connection.write_all(REQUEST).await.unwrap();
-        assert_eq!(answer(connection).await.status, 200, "those that were there go on");
+        answer(connection).await.is(200); // those that were there go on
     }
 }
 
@@ -118,7 +118,7 @@ async fn an_idle_connection_is_closed_and_a_stream_is_not() {
         .unwrap();
     let mut idle = connect(server.address()).await;
     idle.write_all(REQUEST).await.unwrap();
-    assert_eq!(answer(&mut idle).await.status, 200);
+    answer(&mut idle).await.is(200);
     assert!(closes(&mut idle).await);
     let mut silent = connect(server.address()).await;
     assert!(closes(&mut silent).await, "one that never said anything");

@@ -1,15 +1,10 @@
 //! HEAD never acts: a path whose GET acts does not take it.
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use crate::coupon::http;
-use crate::fault::support::PATIENCE;
 use crate::room::http::support::{create, joined, path};
 use crate::room::page::support::{SHOP, browse, link, room, wait};
-use crate::support::eventually;
 use crate::support::given;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// A path of the description with its parameters filled in.
 fn filled(path: &str, ticket: &Value) -> String {
@@ -39,18 +34,12 @@ fn has_no_head(operation: &Value) -> bool {
 async fn every_get_takes_a_head_or_says_that_it_does_not() {
     let service = Service::start().await;
     let jackpot = given::document("heads", &json!({}));
-    assert_eq!(
-        service.put("/v1/jackpots/heads", jackpot).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/jackpots/heads", jackpot).await.is(201);
     http::support::create(&service, "heads", 1, &json!({})).await;
     create(&service, "heads", 0, &json!({})).await;
     let ticket = joined(&service, "heads", "ann").await;
     let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 1});
-    assert_eq!(
-        service.post("/v1/jackpots/heads/entries", entry).await.status,
-        StatusCode::CREATED
-    );
+    service.post("/v1/jackpots/heads/entries", entry).await.is(201);
     let document = service.get("/openapi.json").await.body;
     let (mut without, mut with) = (Vec::new(), 0);
     for (name, item) in document["paths"].as_object().expect("paths") {
@@ -85,7 +74,7 @@ async fn every_get_takes_a_head_or_says_that_it_does_not() {
         "/rooms/{id}/wait",
         "/v1/jackpots/{id}/entries/{entry_id}",
     ] {
-        assert!(without.contains(&acting), "{without:?}");
+        assert!(without.contains(&acting), "{acting}: {without:?}");
     }
     assert!(with > 15, "{with}");
 }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::raw::connect_from;
-use crate::support::service::{PATIENT, Service};
+use crate::support::prelude::*;
+use crate::support::service::PATIENT;
 
 /// Hostile connections, from eight addresses.
 const CROWD: usize = 800;
@@ -99,10 +98,7 @@ async fn attack(environment: &[(&str, &str)]) {
                    "cap": null, "must_hit_by": null}],
         "odds": {"total": 1000, "ranks": []}, "public_meter": true,
     });
-    assert_eq!(
-        service.put("/v1/jackpots/h", definition).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/jackpots/h", definition).await.is(201);
     let to: SocketAddr = service.url("").trim_start_matches("http://").parse().unwrap();
     let (stop, came) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let mut crowd = JoinSet::new();
@@ -131,5 +127,5 @@ async fn attack(environment: &[(&str, &str)]) {
     stop.store(true, Ordering::Relaxed);
     while crowd.join_next().await.is_some() {}
     let log = service.log();
-    assert!(!log.contains("ERROR"), "strangers write no errors into the log: {log}");
+    log.hides("ERROR");
 }

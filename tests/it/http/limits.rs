@@ -1,10 +1,11 @@
 //! Limits by address: requests without a key, wrong keys, and the clients of a trusted proxy.
 
 use jackpot::keys::{Limits, Role};
+use reqwest::Response;
 use reqwest::header::HeaderMap;
-use reqwest::{Method, Response};
 
 use super::support::{Options, TestServer, eventually, problem, server_with};
+use crate::support::prelude::*;
 
 const NEIGHBOUR: [u8; 4] = [127, 0, 0, 2];
 
@@ -53,10 +54,7 @@ async fn requests_without_a_key_are_bounded_by_address_and_those_with_one_are_no
     assert_eq!(other.status(), 200, "another address");
     assert_eq!(text(other.headers(), "ratelimit"), "\"public\";r=4;t=1");
     let metrics = server.metrics.encode().unwrap();
-    assert!(
-        metrics.contains("jackpot_rate_limited_total{limit=\"public\"}"),
-        "{metrics}"
-    );
+    metrics.says("jackpot_rate_limited_total{limit=\"public\"}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

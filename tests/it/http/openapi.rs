@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
-
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 fn keys(object: &Value) -> Vec<&str> {
     let mut names = object

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
+use reqwest::Response;
 use reqwest::header::IF_NONE_MATCH;
-use reqwest::{Method, Response, StatusCode};
-use serde_json::{Value, json};
 
-use crate::fault::support::{PATIENCE, entry, own_redis, redrawing, service_on};
+use crate::fault::support::{entry, redrawing};
 use crate::room::page::support::room;
 use crate::support::local::LocalServer;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// Commands that reads use. The projector and recovery send some too, all the time.
 const READS: [&str; 4] = ["fcall", "eval", "hgetall", "zrangebylex"];
@@ -28,15 +26,16 @@ fn definition(id: &str, public: bool) -> Value {
 }
 
 async fn create(service: &Service, id: &str, public: bool) {
-    let answer = service.put(&format!("/v1/jackpots/{id}"), definition(id, public)).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    service
+        .put(&format!("/v1/jackpots/{id}"), definition(id, public))
+        .await
+        .is(201);
 }
 
 async fn fund(service: &Service, adjustment_id: &str) {
     let fund =
         json!({"adjustment_id": adjustment_id, "tier": "grand", "meter": "pool", "amount": 7, "reason": "a test"});
-    let funded = service.post("/v1/jackpots/shown/adjustments", fund).await;
-    assert_eq!(funded.status, StatusCode::CREATED, "{}", funded.text);
+    service.post("/v1/jackpots/shown/adjustments", fund).await.is(201);
 }
 
 /// Calls of Redis so far, of the kinds that reads make.
@@ -145,20 +144,20 @@ async fn what_this_instance_has_acknowledged_shows_at_once() {
         assert_eq!(meter().await["meters"][0]["pool"], pool + 7);
     }
     for nth in 0..20 {
-        let answer = service
+        service
             .post("/v1/jackpots/shown/entries", entry(&format!("e{nth}")))
-            .await;
-        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+            .await
+            .is(201);
         let own = service.get("/v1/jackpots/shown").await;
         assert_eq!(meter().await["meters"][0]["pool"], own.body["meters"][0]["pool"]);
     }
     let reason = json!({"reason": "a test"});
     for (call, status) in [("pause", "paused"), ("resume", "open"), ("close", "closed")] {
         assert_ne!(meter().await["status"], status);
-        let done = service
+        service
             .post(&format!("/v1/jackpots/shown/{call}"), reason.clone())
-            .await;
-        assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+            .await
+            .is(200);
         assert_eq!(meter().await["status"], status);
     }
 }
@@ -175,12 +174,14 @@ async fn an_epoch_that_this_instance_opens_and_a_meter_that_it_hides_show_at_onc
         let rotated = service
             .post("/v1/jackpots/shown/fairness/rotate", json!({"reason": "a test"}))
             .await;
-        assert_eq!(rotated.status, StatusCode::OK, "{}", rotated.text);
+        rotated.is(200);
         assert_eq!(rotated.body["epochs"].as_array().map(Vec::len), Some(epochs + 1));
     }
     assert_eq!(stranger.get("/v1/jackpots/shown/meter").await.status(), StatusCode::OK);
-    let hidden = service.put("/v1/jackpots/shown", definition("shown", false)).await;
-    assert_eq!(hidden.status, StatusCode::OK, "{}", hidden.text);
+    service
+        .put("/v1/jackpots/shown", definition("shown", false))
+        .await
+        .is(200);
     assert_eq!(
         stranger.get("/v1/jackpots/shown/meter").await.status(),
         StatusCode::UNAUTHORIZED
@@ -250,7 +251,7 @@ async fn without_a_key_a_private_meter_and_one_that_is_not_there_look_alike() {
         }
         assert_eq!(seen[0], seen[1]);
     }
-    assert_eq!(service.get("/v1/jackpots/hidden/meter").await.status, StatusCode::OK);
+    service.get("/v1/jackpots/hidden/meter").await.is(200);
     let missing = service.get("/v1/jackpots/made-up/meter").await;
     assert_eq!(
         (missing.status, missing.body["code"].as_str()),

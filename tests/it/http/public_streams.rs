@@ -2,13 +2,12 @@
 
 use std::net::IpAddr;
 
-use reqwest::{Response, StatusCode};
-use serde_json::{Value, json};
+use reqwest::Response;
 
 use crate::fault::support::redrawing;
 use crate::room::page::support::{room, service_with, wait};
-use crate::support::service::Service;
-use crate::support::{http_client, http_client_at};
+use crate::support::http_client_at;
+use crate::support::prelude::*;
 
 /// As many as the default of `http.max_streams`.
 const STRANGERS: usize = 1_000;
@@ -31,8 +30,7 @@ fn client_at(last: u8) -> reqwest::Client {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_with_a_thousand_meter_streams_leaves_all_others_theirs() {
     let service = service_with(&[]).await;
-    let jackpot = service.put("/v1/jackpots/shown", public_jackpot()).await;
-    assert_eq!(jackpot.status, StatusCode::CREATED, "{}", jackpot.text);
+    service.put("/v1/jackpots/shown", public_jackpot()).await.is(201);
     room(&service, "busy", 1, &json!({})).await;
     let ticket = service.post("/v1/rooms/busy/tickets", json!({"user_id": "ann"})).await;
     let page = wait(&service, "busy", "bob").await;
@@ -74,9 +72,9 @@ async fn a_stranger_with_a_thousand_meter_streams_leaves_all_others_theirs() {
     let refused: Value = refusals.pop().expect("refused ones").json().await.expect("a problem");
     assert_eq!(refused["code"], "too-many-streams");
     let detail = refused["detail"].as_str().expect("a text");
-    assert!(detail.contains("http.max_public_streams_per_address"), "{detail}");
+    detail.says("http.max_public_streams_per_address");
     let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains("jackpot_public_streams 10"), "{metrics}");
+    metrics.says("jackpot_public_streams 10");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,9 +91,9 @@ async fn all_addresses_together_have_a_budget_that_says_its_name() {
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "1");
     let text = refused.text().await.expect("a problem");
-    assert!(text.contains("setting http.max_public_streams)"), "{text}");
+    text.says("setting http.max_public_streams)");
     drop(open.pop());
-    crate::support::eventually(crate::fault::support::PATIENCE, "a place is given back", async || {
+    eventually(PATIENCE, "a place is given back", async || {
         let answer = open_meter(&service, &client_at(4)).await;
         (answer.status() == StatusCode::OK).then_some(())
     })

@@ -36,6 +36,12 @@ impl RawAnswer {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
+
+    /// It has this status.
+    #[track_caller]
+    pub fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{self:?}");
+    }
 }
 
 /// Reads one answer with a `Content-Length`.

@@ -3,17 +3,14 @@
 use std::collections::BTreeSet;
 
 use reqwest::header::HeaderMap;
-use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::console::pages::{axe, look};
-use crate::fault::support::PATIENCE;
 use crate::room::http::support::{create, joined, path, renew};
 use crate::support::browser::{Browser, Scripts};
 use crate::support::given;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 use crate::support::size::size;
-use crate::support::{eventually, http_client};
 
 async fn headers(service: &Service, path: &str) -> HeaderMap {
     let answer = http_client().get(service.url(path)).send().await.expect("an answer");
@@ -152,7 +149,7 @@ async fn the_description_is_whole() {
         assert!(!call.split('\'').next().expect("an address").contains('{'), "{call}");
     }
     // The page is light: it has no script, and less text than the document.
-    assert!(!page.contains("<script"));
+    page.hides("<script");
     assert!(
         page.len() < service.get("/openapi.json").await.text.len(),
         "{}",

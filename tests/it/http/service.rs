@@ -7,9 +7,9 @@ use jackpot::http::health::{Readiness, RedisState, Refused, RefusedSubject};
 use jackpot::http::problem::FieldError;
 use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::Id;
-use serde_json::Value;
 
 use super::support::{Options, problem, server, server_with};
+use crate::support::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_and_readiness_need_no_key() {
@@ -58,10 +58,8 @@ async fn what_is_not_ready_is_named() {
     assert_eq!(body["refused_subjects"], Value::Null, "no key");
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     let text = server.get("/metrics").send().await.unwrap().text().await.unwrap();
-    assert!(
-        text.contains("jackpot_redis_up 0") && text.contains("jackpot_redis_memory_ratio 0.5"),
-        "{text}"
-    );
+    text.says("jackpot_redis_up 0");
+    text.says("jackpot_redis_memory_ratio 0.5");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +85,7 @@ async fn metrics_count_routes_and_not_paths() {
         assert_eq!(answer.headers()["content-type"], media_type);
         assert_eq!(answer.headers()["vary"], "Accept");
         let text = answer.text().await.unwrap();
-        assert!(text.contains(kind), "{text}");
+        text.says(kind);
         assert_eq!(text.ends_with("# EOF\n"), accept.starts_with("application"), "{text}");
     }
     let text = server.get("/metrics").send().await.unwrap().text().await.unwrap();
@@ -97,9 +95,9 @@ async fn metrics_count_routes_and_not_paths() {
         r#"jackpot_http_request_seconds_count{route="/test/items/{id}",method="GET"} 2"#,
         "jackpot_meter_streams 0",
     ] {
-        assert!(text.contains(line), "{line} is missing in\n{text}");
+        text.says(line);
     }
-    assert!(!text.contains("made"));
+    text.hides("made");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,7 +115,7 @@ async fn metrics_can_have_an_address_of_their_own() {
         .text()
         .await
         .unwrap();
-    assert!(text.contains("# TYPE"));
+    text.says("# TYPE");
     for path in ["/test/id", "/healthz"] {
         let answer = reqwest::get(format!("http://{address}{path}")).await.unwrap();
         assert_eq!(answer.status(), 404, "{path}");
@@ -156,10 +154,7 @@ async fn the_page_loads_nothing_from_elsewhere() {
     let page = server.get("/docs").send().await.unwrap();
     assert_eq!(page.url().path(), "/docs/");
     let html = page.text().await.unwrap();
-    assert!(
-        html.contains("/test/echo"),
-        "the page shows the description of this service"
-    );
+    html.says("/test/echo"); // the page shows the description of this service
     for text in ["http://", "https://", "\"//"] {
         let elsewhere = html.replace("http://127.0.0.1:8080", "");
         assert!(!elsewhere.contains(text), "{text}: {html}");

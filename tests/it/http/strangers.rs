@@ -1,11 +1,7 @@
 //! A stranger finds out nothing without a key.
 
-use reqwest::Method;
-use serde_json::{Value, json};
-
 use crate::support::given;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// Status and body of a call with this key. The request's id is in no body.
 async fn call(service: &Service, method: &str, path: &str, key: Option<&str>) -> (u16, Value) {
@@ -20,9 +16,9 @@ async fn call(service: &Service, method: &str, path: &str, key: Option<&str>) ->
 
 async fn key(service: &Service, role: &str) -> String {
     let made = service.command(&["key", "new", "--role", role, "--name", role]);
-    assert!(made.status.success(), "{made:?}");
+    made.done();
     let key = String::from_utf8(made.stdout).expect("text").trim().to_owned();
-    eventually(crate::fault::support::PATIENCE, "the key is honoured", async || {
+    eventually(PATIENCE, "the key is honoured", async || {
         let (status, _) = call(service, "get", "/v1/jackpots/none", Some(&key)).await;
         (status != 401 && status != 429).then_some(())
     })
@@ -35,7 +31,7 @@ async fn without_a_key_everything_that_needs_one_is_401_before_any_look() {
     // Each of hundreds of wrong keys gets 401.
     let service = Service::start_with(&[("JACKPOT__AUTH__FAILED_KEYS_PER_SECOND_PER_ADDRESS", "0")]).await;
     let there = given::document("there", &json!({"public_meter": false}));
-    assert_eq!(service.put("/v1/jackpots/there", there).await.status, 201);
+    service.put("/v1/jackpots/there", there).await.is(201);
     let document = service.get("/openapi.json").await.body;
     let mut checked = 0;
     for (name, item) in document["paths"].as_object().expect("paths") {
@@ -74,7 +70,7 @@ async fn a_private_jackpot_looks_like_one_that_does_not_exist() {
     let service = Service::start().await;
     for (id, public) in [("hidden", false), ("shown", true)] {
         let jackpot = given::document(id, &json!({"public_meter": public}));
-        assert_eq!(service.put(&format!("/v1/jackpots/{id}"), jackpot).await.status, 201);
+        service.put(&format!("/v1/jackpots/{id}"), jackpot).await.is(201);
     }
     let (play, read) = (key(&service, "play").await, key(&service, "read").await);
     let path = |id: &str| format!("/v1/jackpots/{id}/definitions/1");

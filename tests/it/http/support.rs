@@ -19,16 +19,16 @@ use jackpot::http::server::{self, Running, ServeError};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
 use jackpot::telemetry::Metrics;
-use reqwest::{Client, Method, RequestBuilder, Response};
+use reqwest::{Client, RequestBuilder, Response};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use utoipa::{OpenApi, ToSchema};
 
 use crate::support;
+use crate::support::prelude::*;
 
 /// Bodies larger than this are refused by the servers here.
 pub const MAX_BODY: usize = 1024;

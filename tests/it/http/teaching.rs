@@ -1,13 +1,8 @@
 //! Refusals teach: every wrong field of every body is named, with what to send instead. The bodies come from the
 //! description: each puts something else into one field of an example.
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use crate::keys::http::support::key;
-use crate::support::eventually;
-use crate::support::http_client;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 /// Words of the parser, which mean nothing to a client.
 const RAW: [&str; 9] = [
@@ -361,7 +356,7 @@ async fn all_wrong_parameters_are_named_and_no_more_than_fifty_mistakes() {
     let answer = service.post("/v1/jackpots/spring/entry-batches", body).await;
     let named = fields(&answer);
     assert_eq!(named.len(), 51, "{}", answer.text);
-    assert!(named[50].1.contains("first 50"), "{named:?}");
+    named[50].1.says("first 50");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -371,27 +366,22 @@ async fn a_refused_entry_says_why_the_jackpot_was_stopped() {
     let put = &document["paths"]["/v1/jackpots/{id}"]["put"]["requestBody"]["content"]["application/json"]["examples"];
     let mut body = put["spring"]["value"].clone();
     body["odds"]["ranks"] = json!([]);
-    assert_eq!(service.put("/v1/jackpots/spring", body).await.status, 201);
+    service.put("/v1/jackpots/spring", body).await.is(201);
     let entry = json!({"entry_id": "e", "player_id": "p", "stake": 1});
     let batch = json!({"batch_id": "b", "entries": [{"player_id": "p", "stake": 1}]});
     let says = async |service: &Service, code: &str, reason: &str| {
         for (path, body) in [("entries", &entry), ("entry-batches", &batch)] {
             let answer = service.post(&format!("/v1/jackpots/spring/{path}"), body.clone()).await;
-            assert_eq!(
-                (answer.status.as_u16(), &answer.body["code"]),
-                (409, &json!(code)),
-                "{}",
-                answer.text
-            );
+            answer.refused(409, code);
             let detail = answer.body["detail"].as_str().expect("a detail");
             assert!(detail.ends_with(reason), "{detail}");
         }
     };
     let pause = async |service: &Service, reason: &str| {
-        let answer = service
+        service
             .post("/v1/jackpots/spring/pause", json!({"reason": reason}))
-            .await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
+            .await
+            .is(200);
     };
     pause(&service, "prices change tonight").await;
     says(&service, "jackpot-paused", "is paused: prices change tonight").await;
@@ -401,10 +391,7 @@ async fn a_refused_entry_says_why_the_jackpot_was_stopped() {
     service
         .post("/v1/jackpots/spring/resume", json!({"reason": "done"}))
         .await;
-    assert_eq!(
-        service.post("/v1/jackpots/spring/entries", entry.clone()).await.status,
-        201
-    );
+    service.post("/v1/jackpots/spring/entries", entry.clone()).await.is(201);
     pause(&service, "another").await;
     let again = json!({"entry_id": "e2", "player_id": "p", "stake": 1});
     let answer = service.post("/v1/jackpots/spring/entries", again).await;
@@ -430,10 +417,10 @@ async fn the_longest_definition_is_not_too_long() {
         "tiers": [{"tier": tier, "share_ppm": 1_000_000, "min_payout": 0}],
         "odds": {"total": 4_294_967_296_u64, "ranks": ranks}});
     assert!(body.to_string().len() > 100_000);
-    assert_eq!(service.put("/v1/jackpots/long", body.clone()).await.status, 201);
+    service.put("/v1/jackpots/long", body.clone()).await.is(201);
     let mut longer = body;
     longer["name"] = json!("x".repeat(300_000));
-    assert_eq!(service.put("/v1/jackpots/long", longer).await.status, 413);
+    service.put("/v1/jackpots/long", longer).await.is(413);
 }
 
 /// Calls with the example of the operation.
@@ -451,7 +438,7 @@ async fn example(service: &Service, document: &Value, method: &str, path: &str) 
     for example in examples.as_object().expect("examples").values() {
         let method = method.to_uppercase().parse().expect("a method");
         let answer = service.call(method, &call, Some(example["value"].clone())).await;
-        assert!(answer.status.is_success(), "{path}: {}", answer.text);
+        answer.done();
         statuses.push(answer.status);
     }
     statuses
@@ -476,8 +463,10 @@ async fn every_example_of_a_request_is_accepted() {
     definition["odds"]["total"] = json!(4_294_967_296_u64);
     for id in ["spring", "summer"] {
         definition["id"] = json!(id);
-        let answer = service.put(&format!("/v1/jackpots/{id}"), definition.clone()).await;
-        assert!(answer.status.is_success(), "{}", answer.text);
+        service
+            .put(&format!("/v1/jackpots/{id}"), definition.clone())
+            .await
+            .done();
     }
     let mut paths = document["paths"].as_object().expect("paths").keys().collect::<Vec<_>>();
     // A closed subject takes nothing any more, and a paused one no entry, so these paths come last. A transfer is out of a

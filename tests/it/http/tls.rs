@@ -15,6 +15,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::raw::{answer, closes, connect};
 use super::support::{Options, Pair, TestServer, eventually, problem, server_with, try_server_with};
+use crate::support::prelude::*;
 
 pub async fn server() -> (TestServer, CertificateDer<'static>) {
     let pair = Pair::new();
@@ -65,7 +66,7 @@ async fn both_versions_are_served_and_http_1_1_with_them() {
         assert_eq!(connection.get_ref().1.protocol_version(), Some(agreed));
         for _ in 0..2 {
             connection.write_all(REQUEST).await.unwrap();
-            assert_eq!(answer(&mut connection).await.status, 200);
+            answer(&mut connection).await.is(200);
         }
     }
     assert!(server.running.as_ref().unwrap().is_https());
@@ -89,7 +90,7 @@ async fn older_versions_and_plain_requests_are_refused() {
     let mut silent = connect(server.address()).await;
     let mut connection = tls(server.address(), &[certificate], &BOTH, &[]).await.unwrap();
     connection.write_all(REQUEST).await.unwrap();
-    assert_eq!(answer(&mut connection).await.status, 200);
+    answer(&mut connection).await.is(200);
     assert!(closes(&mut silent).await);
 }
 
@@ -99,8 +100,8 @@ async fn refused_heads_are_problems_over_tls_too() {
     let mut connection = tls(server.address(), &[certificate], &BOTH, &[]).await.unwrap();
     connection.write_all(b"nonsense\r\n\r\n").await.unwrap();
     let answered = answer(&mut connection).await;
-    assert_eq!(answered.status, 400);
-    assert!(answered.body.contains("malformed-request"), "{answered:?}");
+    answered.is(400);
+    answered.body.says("malformed-request");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,7 +121,7 @@ async fn a_new_certificate_is_taken_under_load_and_no_request_fails() {
                     let mut new = tls(address, &trusted, &BOTH, &[]).await.unwrap();
                     for connection in [&mut kept, &mut new] {
                         connection.write_all(REQUEST).await.unwrap();
-                        assert_eq!(answer(connection).await.status, 200);
+                        answer(connection).await.is(200);
                     }
                     asked.fetch_add(2, Ordering::Relaxed);
                 }

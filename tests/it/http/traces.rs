@@ -9,12 +9,9 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use prost::Message;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
-use crate::fault::support::{PATIENCE, create, lively};
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::fault::support::{create, lively};
+use crate::support::prelude::*;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";

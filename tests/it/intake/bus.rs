@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 
 use super::{DEADLINE, environment};
 use crate::support::brokers::{Kept, TestNats};
-use crate::support::eventually;
+use crate::support::prelude::*;
 
 /// A server that keeps requests, replies and dead letters on its disk.
 pub struct Bus {

@@ -3,15 +3,13 @@
 use std::time::{Duration, Instant};
 
 use jackpot::sql::Sql;
-use serde_json::json;
 
 use super::bus::{Bus, send};
 use super::{DEADLINE, beside, content, entry, service, taken_once};
-use crate::fault::support::own_redis;
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
+use crate::support::ledger_db::settings;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::{Service, redis_at};
+use crate::support::prelude::*;
+use crate::support::service::redis_at;
 
 pub(super) fn requests(count: usize) -> impl Iterator<Item = (Option<String>, String)> {
     (0..count).map(|i| (Some(format!("p{}", i % 50)), entry("spring", &format!("e{i}"), "p1")))
@@ -166,12 +164,10 @@ async fn messages_that_the_broker_deleted_are_an_alarm_and_the_rest_is_taken() {
         "{ids:?}"
     );
     let log = service.log();
-    assert!(
-        log.contains("messages may be lost") && log.contains("wanted=11"),
-        "{log}"
-    );
+    log.says("messages may be lost");
+    log.says("wanted=11");
     let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains("jackpot_intake_gaps_total 1"), "{metrics}");
+    metrics.says("jackpot_intake_gaps_total 1");
 }
 
 pub(super) async fn shows(service: &Service, line: &str) {
@@ -187,8 +183,10 @@ pub(super) async fn shows(service: &Service, line: &str) {
 async fn a_stream_that_is_made_anew_while_messages_wait_goes_on_from_its_beginning() {
     let bus = Bus::start().await;
     let mut service = service(&bus.environment(), &[]).await;
-    let stopped = service.post("/v1/emergency-stop", json!({"reason": "a test"})).await;
-    assert!(stopped.status.is_success(), "{}", stopped.text);
+    service
+        .post("/v1/emergency-stop", json!({"reason": "a test"}))
+        .await
+        .done();
     bus.send(requests(20)).await;
     shows(&service, "jackpot_intake_retrying_messages 20").await;
     let client = bus.nats.client().await;
@@ -196,8 +194,10 @@ async fn a_stream_that_is_made_anew_while_messages_wait_goes_on_from_its_beginni
     bus.nats.stream("requests", "requests").await;
     bus.send(requests(25).skip(20)).await;
     shows(&service, "jackpot_intake_gaps_total 1").await;
-    let started = service.post("/v1/emergency-start", json!({"reason": "a test"})).await;
-    assert!(started.status.is_success(), "{}", started.text);
+    service
+        .post("/v1/emergency-start", json!({"reason": "a test"}))
+        .await
+        .done();
     until_taken(&service, 25).await;
     shows(&service, "jackpot_intake_lag_messages{lane=\"0\"} 0").await;
     // The written position is one of the new stream.

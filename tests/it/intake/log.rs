@@ -6,15 +6,11 @@ use std::time::Duration;
 use rskafka::client::ClientBuilder;
 use rskafka::client::partition::{Compression, UnknownTopicHandling};
 use rskafka::record::Record;
-use serde_json::json;
 
 use super::{DEADLINE, by_id, content, entry, environment, service, taken_once};
-use crate::fault::support::own_redis;
 use crate::support::brokers::{Kept, TestKafka};
-use crate::support::eventually;
 use crate::support::gate::Gate;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const PARTITIONS: usize = 3;
 

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::bus::Bus;
 use super::{DEADLINE, by_id, content, entry, make_key, service, taken_once};
 use crate::console::fixture::Operator;
 use crate::support::brokers::Kept;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 fn issue(target: &str, request: &str, user: &str) -> String {
     let body = json!({"request_id": request, "user_id": user});
@@ -31,10 +28,10 @@ fn replies(kept: &[Kept]) -> BTreeMap<String, Vec<Value>> {
 async fn a_message_is_answered_as_its_request_is() {
     let bus = Bus::start().await;
     let service = service(&bus.environment(), &[]).await;
-    let coupon = service
+    service
         .put("/v1/coupons/gift", json!({"name": "gift", "stock": 1}))
-        .await;
-    assert_eq!(coupon.status.as_u16(), 201, "{}", coupon.text);
+        .await
+        .is(201);
     let of = |key: &str, content: String| (Some(key.to_owned()), content);
     bus.send([
         of("p1", entry("spring", "e1", "p1")),
@@ -56,14 +53,8 @@ async fn a_message_is_answered_as_its_request_is() {
     assert_eq!(of_entry[0]["body"], of_entry[1]["body"]);
     let shown = service.get("/v1/jackpots/spring/entries/e1").await;
     assert_eq!(of_entry[0]["body"], shown.body);
-    assert_eq!(
-        (&of_entry[0]["kind"], &of_entry[0]["target"], &of_entry[0]["message"]),
-        (
-            &json!("entry"),
-            &json!("spring"),
-            &json!({"topic": "requests", "lane": "0", "position": 1, "key": "p1"})
-        )
-    );
+    assert_has!(of_entry[0], {"kind": "entry", "target": "spring",
+        "message": {"topic": "requests", "lane": "0", "position": 1, "key": "p1"}});
     let issued = &answers["r1"][0];
     assert_eq!(
         (&issued["status"], &issued["body"]["result"]),
@@ -94,14 +85,11 @@ async fn a_message_is_answered_as_its_request_is() {
         "jackpot_intake_messages_total{result=\"refused\"} 3",
         "jackpot_intake_broker_up{topic=\"requests\"} 1",
     ] {
-        assert!(metrics.contains(line), "{line}\n{metrics}");
+        metrics.says(line);
     }
     let operator = Operator::sign_in(&service).await;
     let page = operator.page("/console/instances").await.text();
-    assert!(
-        page.contains("Messages of jackpot:bus/requests"),
-        "who takes them: {page}"
-    );
+    page.says("Messages of jackpot:bus/requests");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,11 +144,7 @@ async fn what_is_no_request_is_a_dead_letter_with_the_rule_it_breaks() {
     for (index, (original, code, status, field)) in wrong.iter().enumerate() {
         let letter = &letters[&format!("dead:requests:0:{}", index + 1)];
         let problem = &letter["problem"];
-        assert_eq!(
-            (&problem["code"], &problem["status"]),
-            (&json!(code), &json!(status)),
-            "{letter}"
-        );
+        assert_has!(problem, {"code": code, "status": status}, "{letter}");
         assert_eq!(letter["content"], original.as_str(), "{code}");
         if !field.is_empty() {
             let errors = problem["errors"].as_array().expect("errors");
@@ -251,12 +235,14 @@ async fn the_emergency_stop_holds_messages_and_loses_none() {
     let bus = Bus::start().await;
     let service = service(&bus.environment(), &[]).await;
     let stopped = service.post("/v1/emergency-stop", json!({"reason": "a test"})).await;
-    assert!(stopped.status.is_success(), "{}", stopped.text);
+    stopped.done();
     bus.send((0..20).map(|i| (Some(format!("p{i}")), entry("spring", &format!("e{i}"), "p1"))))
         .await;
     waits(&service, "/problems/stopped").await;
-    let started = service.post("/v1/emergency-start", json!({"reason": "a test"})).await;
-    assert!(started.status.is_success(), "{}", started.text);
+    service
+        .post("/v1/emergency-start", json!({"reason": "a test"}))
+        .await
+        .done();
     let (answers, dead) = bus.outcome(20).await;
     assert_eq!(dead, []);
     taken_once(&service, &answers, 20).await;

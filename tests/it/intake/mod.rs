@@ -10,13 +10,11 @@ mod standing;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::brokers::Kept;
-use crate::support::service::Service;
-use crate::support::{eventually, given};
+use crate::support::given;
+use crate::support::prelude::*;
 
 const DEADLINE: Duration = Duration::from_secs(90);
 
@@ -51,8 +49,7 @@ async fn service(environment: &[(String, String)], more: &[(&str, &str)]) -> Ser
         "spring",
         &json!({"odds": {"total": 1000, "ranks": []}, "reverse_within_s": 60}),
     );
-    let defined = service.put("/v1/jackpots/spring", document).await;
-    assert_eq!(defined.status, StatusCode::CREATED, "{}", defined.text);
+    service.put("/v1/jackpots/spring", document).await.is(201);
     make_key(&service, &["--role", "play"]);
     service
 }
@@ -68,7 +65,7 @@ fn beside(first: &Service) -> TempDir {
 
 fn make_key(service: &Service, rights: &[&str]) {
     let made = service.command(&[&["key", "new", "--name", KEY], rights].concat());
-    assert!(made.status.success(), "{made:?}");
+    made.done();
 }
 
 fn entry(target: &str, id: &str, player: &str) -> String {

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use rskafka::client::partition::Compression;
-use serde_json::{Value, json};
 
 use super::bus::{self, Bus};
 use super::log::{Log, record};
 use super::{by_id, entry, service};
 use crate::room::http::support::{create, jackpot, joined};
 use crate::support::brokers::Kept;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// The names of the header: no case counts.
 const HEADER: &str = "X-Room-Pass";
@@ -23,8 +22,7 @@ type Sent = (String, Vec<(&'static str, String)>);
 async fn entries(environment: &[(String, String)]) -> (Service, Vec<Sent>, Vec<&'static str>) {
     let service = service(environment, &[]).await;
     create(&service, "door", 5, &json!({})).await;
-    let made = jackpot(&service, "behind", &json!("door")).await;
-    assert!(made.status.is_success(), "{}", made.text);
+    jackpot(&service, "behind", &json!("door")).await.done();
     let pass = async |user: &str| {
         let ticket = joined(&service, "door", user).await;
         ticket["pass"].as_str().expect("a pass").to_owned()

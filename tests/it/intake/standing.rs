@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::bus::Bus;
 use super::durable::{requests, shows, until_taken};
 use super::{content, entry, environment, service};
-use crate::support::eventually;
 use crate::support::gate::Gate;
+use crate::support::prelude::*;
 
 const SOON: Duration = Duration::from_secs(20);
 

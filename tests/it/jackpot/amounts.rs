@@ -1,10 +1,7 @@
 //! Promise 9 from outside: amounts around 2^53 and the limits of 64 bits are refused by name and change nothing.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use crate::jackpot::fixture::document;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const MAX: i64 = 9_007_199_254_740_991;
 
@@ -12,7 +9,7 @@ async fn meters(service: &Service) -> Value {
     service.get("/v1/jackpots/edge").await.body["meters"].clone()
 }
 
-async fn fund(service: &Service, id: &str, amount: Value) -> crate::support::service::Answer {
+async fn fund(service: &Service, id: &str, amount: Value) -> Answer {
     let body = json!({"adjustment_id": id, "tier": "grand", "meter": "pool", "amount": amount, "reason": "a test"});
     service.post("/v1/jackpots/edge/adjustments", body).await
 }
@@ -20,8 +17,10 @@ async fn fund(service: &Service, id: &str, amount: Value) -> crate::support::ser
 #[tokio::test]
 async fn heavy_amounts_beyond_the_limit_are_refused_and_change_nothing() {
     let service = Service::start().await;
-    let created = service.put("/v1/jackpots/edge", document("edge", &json!({}))).await;
-    assert_eq!(created.status, StatusCode::CREATED);
+    service
+        .put("/v1/jackpots/edge", document("edge", &json!({})))
+        .await
+        .is(201);
     let before = meters(&service).await;
 
     for stake in [
@@ -79,33 +78,24 @@ async fn heavy_amounts_beyond_the_limit_are_refused_and_change_nothing() {
 async fn heavy_the_largest_amounts_are_taken_to_the_unit() {
     let service = Service::start().await;
     let largest = json!({"contribution": {"fixed": MAX}});
-    assert_eq!(
-        service
-            .put("/v1/jackpots/edge", document("edge", &largest))
-            .await
-            .status,
-        StatusCode::CREATED
-    );
+    service
+        .put("/v1/jackpots/edge", document("edge", &largest))
+        .await
+        .is(201);
     let body = |id: &str| json!({"entry_id": id, "player_id": "p", "stake": MAX});
     let first = service.post("/v1/jackpots/edge/entries", body("a")).await;
-    assert_eq!(first.status, StatusCode::CREATED);
+    first.is(201);
     assert_eq!(
         first.body["contributions"],
         json!([{"tier": "grand", "amount": MAX, "pool": MAX}])
     );
     let before = meters(&service).await;
-    let second = service.post("/v1/jackpots/edge/entries", body("b")).await;
-    assert_eq!(
-        (second.status, &second.body["code"]),
-        (StatusCode::UNPROCESSABLE_ENTITY, &json!("amount-too-large"))
-    );
-    let over = fund(&service, "f", json!(1)).await;
-    assert_eq!(
-        (over.status, &over.body["code"]),
-        (StatusCode::UNPROCESSABLE_ENTITY, &json!("amount-too-large"))
-    );
+    service
+        .post("/v1/jackpots/edge/entries", body("b"))
+        .await
+        .refused(422, "amount-too-large");
+    fund(&service, "f", json!(1)).await.refused(422, "amount-too-large");
     assert_eq!(meters(&service).await, before);
-    let out = fund(&service, "out", json!(-MAX)).await;
-    assert_eq!(out.status, StatusCode::CREATED);
+    fund(&service, "out", json!(-MAX)).await.is(201);
     assert_eq!(meters(&service).await[0]["funded"], json!(-MAX));
 }

@@ -9,10 +9,10 @@ use jackpot::jackpot::scripts::ScriptError;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::fixture::JackpotFixture;
 use crate::support::given::sent;
+use crate::support::prelude::*;
 
 const MAX_BACKLOG: u64 = 3;
 

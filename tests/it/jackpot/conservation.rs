@@ -28,12 +28,12 @@ use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::secret::MasterSecret;
 use jackpot_core::wire::{Field as _, OrDash};
 use proptest::test_runner::{TestCaseError, TestRunner};
-use serde_json::Value;
 
 use crate::jackpot::fixture::{JackpotFixture, SECRET, funding, operator, sent};
 use crate::jackpot::model::{Model, Moved, Prize, Round, Rules, Tier, Trigger};
 use crate::support::cases;
-use crate::support::redis::{Flavour, TestRedis};
+use crate::support::prelude::*;
+use crate::support::redis::Flavour;
 use steps::{KEYS, LIMIT, changed, document_of};
 pub use steps::{Step, case};
 

@@ -2,13 +2,9 @@
 
 use std::path::Path;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use crate::fault::support::connection;
 use crate::support::given::{document, rank, tier};
-use crate::support::service::{Answer, Service};
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
@@ -198,11 +194,7 @@ async fn a_stake_below_the_smallest_is_refused_and_what_was_taken_before_is_answ
     ] {
         let path = format!("/v1/jackpots/{id}");
         let created = service.put(&path, document(id, &change)).await;
-        assert_eq!(
-            (created.status, &created.body["min_stake"]),
-            (StatusCode::CREATED, &json!(least)),
-            "{id}"
-        );
+        assert_answer!(created, 201, {"min_stake": least}, "{id}");
         assert_eq!(
             enter(&service, id, "a", least).await.status,
             StatusCode::CREATED,
@@ -218,7 +210,7 @@ async fn a_stake_below_the_smallest_is_refused_and_what_was_taken_before_is_answ
             let one = enter(&service, id, "low", less).await;
             let many = batch(&service, id, "lows", &[least, less]).await;
             for (answer, field) in [(one, "stake"), (many, "entries[1].stake")] {
-                assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
+                answer.is(422);
                 assert_eq!(answer.body["errors"][0]["field"], field);
             }
         }
@@ -232,17 +224,16 @@ async fn a_stake_below_the_smallest_is_refused_and_what_was_taken_before_is_answ
         );
         assert_eq!(enter(&service, id, "a", least).await.status, StatusCode::OK, "{id}");
         assert_eq!(batch(&service, id, "b", &[least]).await.status, StatusCode::OK, "{id}");
-        let new = enter(&service, id, "c", least).await;
-        assert_eq!(new.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", new.text);
+        enter(&service, id, "c", least).await.is(422);
         assert_eq!(service.get(&path).await.body["meters"], before, "{id}");
     }
 }
 
 async fn act(service: &Service, path: &str, what: &str) {
-    let answer = service
+    service
         .post(&format!("{path}/{what}"), json!({"reason": "a test"}))
-        .await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        .await
+        .is(200);
 }
 
 #[tokio::test]
@@ -253,10 +244,7 @@ async fn a_cap_below_the_pool_waits_for_the_next_take_also_while_paused() {
     let always = |change: &Value| json!({"odds": whole(), "tiers": grand(change)});
     put(always(&json!({"min_payout": 20}))).await;
     let fund = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 18, "reason": "a test"});
-    assert_eq!(
-        service.post(&format!("{path}/adjustments"), fund).await.status,
-        StatusCode::CREATED
-    );
+    service.post(&format!("{path}/adjustments"), fund).await.is(201);
     act(&service, path, "pause").await;
     let lower = put(always(&json!({"min_payout": 10, "cap": 10}))).await;
     assert_eq!(
@@ -297,8 +285,7 @@ async fn with_waiting_definition(path: &str, id: &str) -> Service {
     let service = Service::start().await;
     service.put(path, document(id, &json!({}))).await;
     let fund = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 18, "reason": "a test"});
-    let funded = service.post(&format!("{path}/adjustments"), fund).await;
-    assert_eq!(funded.status, StatusCode::CREATED, "{}", funded.text);
+    service.post(&format!("{path}/adjustments"), fund).await.is(201);
     let put = service.put(path, document(id, &json!({"odds": fixed(7)}))).await;
     assert_eq!(versions(&put.body), (&json!(1), &json!(2)), "{}", put.text);
     service
@@ -328,7 +315,7 @@ async fn the_audit_row_of_a_pause_names_the_version_that_it_puts_in_force() {
     let service = with_waiting_definition(path, "audited").await;
     let pause = json!({"reason": "a test", "keep_waiting": true});
     let paused = service.post(&format!("{path}/pause"), pause).await;
-    assert_eq!(paused.status, StatusCode::OK, "{}", paused.text);
+    paused.is(200);
     for what in ["resume", "pause"] {
         act(&service, path, what).await;
     }
@@ -361,11 +348,11 @@ async fn stranger(service: &Service, path: &str) -> (StatusCode, Value) {
 async fn anyone_reads_each_version_that_was_ever_in_force() {
     let service = Service::start().await;
     let room = json!({"capacity": 1, "session_s": 60, "waiting_timeout_s": 60, "admissions_per_minute": null});
-    assert_eq!(service.put("/v1/rooms/lobby", room).await.status, StatusCode::CREATED);
+    service.put("/v1/rooms/lobby", room).await.is(201);
     let path = "/v1/jackpots/glass";
     for total in 9..14 {
         let change = json!({"public_meter": true, "room": "lobby", "odds": {"total": total, "ranks": []}});
-        assert!(service.put(path, document("glass", &change)).await.status.is_success());
+        service.put(path, document("glass", &change)).await.done();
     }
     eventually(PATIENCE, "the ledger has the last definition", async || {
         let head = service.get(&format!("{path}/ledger/head")).await.body;
@@ -393,18 +380,17 @@ async fn anyone_reads_each_version_that_was_ever_in_force() {
             "{shown}"
         );
         assert_eq!(shown["odds"]["total"], 8 + version);
-        assert_eq!((&shown["min_stake"], &shown["id"]), (&json!(0), &json!("glass")));
+        assert_has!(shown, {"min_stake": 0, "id": "glass"});
         for hidden in ["room", "sources", "approval_above", "reverse_by", "meters", "pending"] {
             assert!(shown.get(hidden).is_none(), "{hidden}");
         }
         assert_eq!(service.get(&at).await.body, shown);
     }
     for unknown in ["6", "0", "99999999999999999"] {
-        let answer = service.get(&format!("{path}/definitions/{unknown}")).await;
-        assert_eq!(
-            (answer.status, &answer.body["code"]),
-            (StatusCode::NOT_FOUND, &json!("definition-not-found"))
-        );
+        service
+            .get(&format!("{path}/definitions/{unknown}"))
+            .await
+            .refused(404, "definition-not-found");
     }
     assert_eq!(
         stranger(&service, "/v1/jackpots/nobody/definitions/1").await.0,
@@ -412,30 +398,24 @@ async fn anyone_reads_each_version_that_was_ever_in_force() {
         "as one that is not public"
     );
     let hidden = document("curtain", &json!({"public_meter": false}));
-    assert_eq!(
-        service.put("/v1/jackpots/curtain", hidden).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/jackpots/curtain", hidden).await.is(201);
     let at = "/v1/jackpots/curtain/definitions/1";
     assert_eq!(stranger(&service, at).await.0, StatusCode::UNAUTHORIZED);
-    assert_eq!(service.get(at).await.status, StatusCode::OK);
+    service.get(at).await.is(200);
 }
 
 #[tokio::test]
 async fn each_entry_says_who_drew_it() {
     let service = Service::start().await;
-    assert_eq!(
-        service
-            .put("/v1/jackpots/drawn", document("drawn", &json!({})))
-            .await
-            .status,
-        StatusCode::CREATED
-    );
+    service
+        .put("/v1/jackpots/drawn", document("drawn", &json!({})))
+        .await
+        .is(201);
     let entry = enter(&service, "drawn", "a", 1).await.body;
     assert_eq!(entry["draw"]["by"], "service", "{entry}");
     assert_eq!(enter(&service, "drawn", "a", 1).await.body, entry);
     assert_eq!(service.get("/v1/jackpots/drawn/entries/a").await.body, entry);
-    assert_eq!(batch(&service, "drawn", "b", &[1, 2]).await.status, StatusCode::CREATED);
+    batch(&service, "drawn", "b", &[1, 2]).await.is(201);
     let derived = service.get("/v1/jackpots/drawn/entries/b:2").await.body;
     assert_eq!(derived["draw"]["by"], "service", "{derived}");
 }
@@ -473,7 +453,7 @@ async fn a_file_that_defines_what_cannot_work_keeps_the_service_from_starting() 
         let (status, log) = Service::refused(data.path(), &[("JACKPOT__JACKPOTS__DIRECTORY", directory)]).await;
         assert!(!status.success(), "{log}");
         for word in words {
-            assert!(log.contains(word), "no {word}: {log}");
+            log.says(word);
         }
     }
 }

@@ -9,13 +9,12 @@ use jackpot::operator::Operator;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::reversal::EarlyCancel;
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, operator, rank, sent};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::story::export;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(a_restore_remembers_what_was_cancelled_before_it_came);
 
@@ -290,7 +289,7 @@ async fn an_export_shows_an_entry_after_its_cancel_and_a_reversal_by_another_key
     });
     let report = story.verify().to_string();
     for what in ["was taken after reversal 'r1' of it", "it writes the records"] {
-        assert!(report.contains(what), "{report}");
+        report.says(what);
     }
 }
 

@@ -9,13 +9,11 @@ use jackpot::jackpot::scripts::EntryReply;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::{Record, State};
-use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator};
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_restore_never_opens_an_epoch_whose_seed_is_known,
@@ -172,7 +170,7 @@ async fn an_event_of_another_history_stops_the_stream(db: LedgerDb) {
     fixture.project().await;
     assert_eq!(fixture.n().await, 2);
     let stopped = fixture.place("stopped").await;
-    assert!(stopped.contains("it belongs to another history"), "{stopped}");
+    stopped.says("it belongs to another history");
     let suspended = fixture.snapshot().await.status;
     assert_eq!(suspended.as_str(), "suspended");
 }

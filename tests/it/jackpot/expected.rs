@@ -13,12 +13,11 @@ use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::MAX_MINOR;
-use serde_json::{Value, json};
 
 use crate::jackpot::combiner::fixture::{Instance, nobody_wins, sequences};
 use crate::jackpot::fixture::{JackpotFixture, entry, sent};
 use crate::support::given::{operator, tier};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// Entries of each call: alone, too few for a run, the fewest of a run, many.
 const CALLS: [usize; 9] = [1, 1, 2, 3, 4, 5, 33, 1, 256];

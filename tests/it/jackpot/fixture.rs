@@ -24,11 +24,10 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Record;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
-use serde_json::Value;
 
 use crate::support::fixture::{Capability, Fields, Fixture};
 pub use crate::support::given::*;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// What the fixture has for a jackpot.
 pub struct Jackpot {

@@ -19,15 +19,11 @@ use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, CycleSeed, Cycles, End
 use jackpot_core::jackpot::must_hit::ByDay;
 use jackpot_core::jackpot::record::{Hit, HitBy, State};
 use jackpot_core::secret::{MasterSecret, Secrets};
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
-use crate::fault::support::PATIENCE;
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::combiner::fixture::Instance;
 use crate::jackpot::fixture::{JackpotFixture, SECRET, document, entry, rank, sent, tier};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Each entry adds one unit, and the odds give nothing.
 pub fn ruled(rule: &Value) -> Value {
@@ -746,13 +742,14 @@ async fn pages_of_cycles_show_each_once() {
     let service = Service::start().await;
     let mut change = by_amount(1, 2);
     change["public_meter"] = json!(true);
-    let created = service.put("/v1/jackpots/paged", document("paged", &change)).await;
-    assert_eq!(created.status, StatusCode::CREATED, "{}", created.text);
+    service
+        .put("/v1/jackpots/paged", document("paged", &change))
+        .await
+        .is(201);
     // The pool hits with every second entry.
     let entries = vec![json!({"player_id": "p", "stake": 1}); 2 * CYCLES];
     let batch = json!({"batch_id": "b", "entries": entries});
-    let taken = service.post("/v1/jackpots/paged/entry-batches", batch).await;
-    assert_eq!(taken.status, StatusCode::CREATED, "{}", taken.text);
+    service.post("/v1/jackpots/paged/entry-batches", batch).await.is(201);
     let pages = eventually(PATIENCE, "the seeds are published", async || {
         let (mut pages, mut path) = (Vec::new(), "/v1/jackpots/paged/fairness".to_owned());
         loop {

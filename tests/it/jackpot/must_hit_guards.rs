@@ -10,7 +10,6 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, Cycles};
 use jackpot_core::jackpot::record::State;
 use jackpot_core::wire::Field as _;
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::batch;
 use crate::jackpot::combiner::fixture::Instance;
@@ -19,6 +18,7 @@ use crate::jackpot::must_hit::{by_amount, cycles, decision, enter, expected, hit
 use crate::jackpot::transfer::Pair;
 use crate::proof::names;
 use crate::proof::story::export;
+use crate::support::prelude::*;
 
 /// The events follow, also by the code of the verifier.
 async fn verified(fixture: &JackpotFixture) {

@@ -2,13 +2,11 @@
 //! that needs a key.
 
 use futures_util::future::join_all;
+use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, HeaderMap, IF_NONE_MATCH, ORIGIN};
-use reqwest::{Method, Response, StatusCode};
-use serde_json::{Value, json};
 
-use crate::fault::support::{PATIENCE, embedded_url, own_redis, redrawing, service_on};
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::fault::support::{embedded_url, redrawing};
+use crate::support::prelude::*;
 
 const HERE: &str = "https://games.example";
 const ALSO: &str = "http://localhost:3000";
@@ -44,8 +42,10 @@ fn definition(id: &str, change: &Value) -> Value {
 }
 
 async fn put(service: &Service, id: &str, change: &Value) {
-    let answer = service.put(&format!("/v1/jackpots/{id}"), definition(id, change)).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service
+        .put(&format!("/v1/jackpots/{id}"), definition(id, change))
+        .await
+        .done();
 }
 
 async fn ask(service: &Service, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
@@ -375,6 +375,8 @@ async fn the_fields_show_their_defaults_and_are_stored_only_where_they_say_somet
     let most: Vec<String> = (0..32)
         .map(|i| format!("https://{}.{i}.example", "a".repeat(60)))
         .collect();
-    let answer = service.put(path, definition("plain", &json!({"origins": most}))).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    service
+        .put(path, definition("plain", &json!({"origins": most})))
+        .await
+        .is(200);
 }

@@ -5,15 +5,12 @@ use std::collections::BTreeMap;
 
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot::store::StoreError;
-use reqwest::StatusCode;
-use serde_json::json;
 
-use crate::fault::support::{PATIENCE, create, enter, key, lively, own_redis, service_on};
+use crate::fault::support::{create, enter, key, lively};
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, drawn, entry, funding};
-use crate::support::eventually;
 use crate::support::local::LocalServer;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 /// No comparison with the ledger comes in time, so that only the scripts see the change.
 const NEVER_COMPARED: [(&str, &str); 1] = [("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "86400")];
@@ -27,7 +24,7 @@ async fn raw<T: redis::FromRedisValue>(redis: &LocalServer, command: &[&str]) ->
 }
 
 fn assert_suspended(answer: &Answer) {
-    assert_eq!(answer.status, StatusCode::CONFLICT, "{}", answer.text);
+    answer.is(409);
     assert_eq!(answer.body["code"], "jackpot-suspended", "{}", answer.text);
 }
 
@@ -48,10 +45,7 @@ async fn assert_reason(service: &Service, id: &str, values: [&str; 2]) {
     .await;
     assert!(values.iter().all(|value| reason.contains(value)), "{reason}");
     let shown = service.get(&format!("/v1/jackpots/{id}")).await;
-    assert_eq!(
-        (shown.status, &shown.body["status"]),
-        (StatusCode::OK, &json!("suspended"))
-    );
+    assert_answer!(shown, 200, {"status": "suspended"});
 }
 
 #[tokio::test]
@@ -60,10 +54,7 @@ async fn a_pool_that_was_raised_by_hand_is_not_played_with_and_suspends_at_once(
     let service = service_on(redis.url(), &NEVER_COMPARED).await;
     create(&service, lively("raised")).await;
     for n in 0..5 {
-        assert_eq!(
-            enter(&service, "raised", &format!("e{n}")).await.status,
-            StatusCode::CREATED
-        );
+        enter(&service, "raised", &format!("e{n}")).await.is(201);
     }
     let pool = key("raised", "pool:grand");
     let (before, records): (u64, u64) = (raw(&redis, &["GET", &pool]).await, taken(&redis, "raised").await);
@@ -87,11 +78,11 @@ async fn a_pool_that_was_raised_by_hand_is_not_played_with_and_suspends_at_once(
 
     // Once the value is right again, an operator resumes the jackpot.
     raw::<u64>(&redis, &["DECRBY", &pool, "100000"]).await;
-    let resumed = service
+    service
         .post("/v1/jackpots/raised/resume", json!({"reason": "put right"}))
-        .await;
-    assert_eq!(resumed.status, StatusCode::OK, "{}", resumed.text);
-    assert_eq!(enter(&service, "raised", "wants-it").await.status, StatusCode::CREATED);
+        .await
+        .is(200);
+    enter(&service, "raised", "wants-it").await.is(201);
 }
 
 #[tokio::test]
@@ -100,7 +91,7 @@ async fn a_batch_and_an_adjustment_are_refused_alike_by_an_instance_that_has_jus
     let mut service = service_on(redis.url(), &NEVER_COMPARED).await;
     for id in ["batched", "adjusted"] {
         create(&service, lively(id)).await;
-        assert_eq!(enter(&service, id, "e").await.status, StatusCode::CREATED);
+        enter(&service, id, "e").await.is(201);
     }
     assert!(service.stop().await.success());
     service.restart().await;

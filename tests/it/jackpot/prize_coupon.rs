@@ -13,11 +13,11 @@ use jackpot_api::coupon::Status as CouponStatus;
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::record::{CouponUnit, Sent, State};
 use jackpot_core::mark::Mark;
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::JackpotFixture;
 use crate::support::given::{coupons, entry, operator, person, rank, sent};
+use crate::support::prelude::*;
 
 fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")

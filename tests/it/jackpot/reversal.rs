@@ -10,12 +10,11 @@ use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::{MAX_MINOR, Minor};
-use serde_json::{Value, json};
 
 use crate::jackpot::fixture::{JackpotFixture, document, entry, funding, operator, rank, sent, tier};
 use crate::keys::http::support::key;
 use crate::proof::story::export;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 impl JackpotFixture {
     /// Reverses an entry as the API does.
@@ -401,8 +400,7 @@ async fn create(service: &Service, id: &str, always: u32, change: &Value) {
     for (field, value) in change.as_object().expect("an object") {
         definition[field] = value.clone();
     }
-    let answer = service.put(&format!("/v1/jackpots/{id}"), definition).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service.put(&format!("/v1/jackpots/{id}"), definition).await.done();
 }
 
 async fn cancel(service: &Service, jackpot: &str, entry: &str, reversal: &str) -> Answer {
@@ -426,27 +424,26 @@ async fn over_http_a_round_is_cancelled_once_and_its_entry_answers_as_at_first()
     create(&service, "plain", 0, &json!({})).await;
     let wish = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
     let entered = service.post("/v1/jackpots/plain/entries", wish.clone()).await;
-    assert_eq!(entered.status, 201, "{}", entered.text);
+    entered.is(201);
     let batch =
         json!({"batch_id": "b", "entries": [{"player_id": "p1", "stake": 100}, {"player_id": "p2", "stake": 100}]});
-    let taken = service.post("/v1/jackpots/plain/entry-batches", batch).await;
-    assert_eq!(taken.status, 201, "{}", taken.text);
+    service.post("/v1/jackpots/plain/entry-batches", batch).await.is(201);
 
     let done = cancel(&service, "plain", "e1", "r1").await;
-    assert_eq!(done.status, 201, "{}", done.text);
+    done.is(201);
     let part = json!({"tier": "grand", "amount": 3, "amount_micro": 0, "uncovered": 0, "uncovered_micro": 0});
     let body = json!({"reversal_id": "r1", "entry_id": "e1", "reversed": [part]});
     assert_eq!(done.body, body);
     let again = cancel(&service, "plain", "e1", "r1").await;
-    assert_eq!((again.status.as_u16(), &again.body), (200, &body));
+    assert_eq!(again.is(200), &body);
     assert_eq!(again.headers["Idempotency-Replayed"], "true");
-    let other = cancel(&service, "plain", "e1", "r2").await;
-    assert_eq!(code(&other), (409, "entry-reversed"));
-    let of_batch = cancel(&service, "plain", "b:2", "r3").await;
-    assert_eq!(of_batch.status, 201, "{}", of_batch.text);
+    cancel(&service, "plain", "e1", "r2")
+        .await
+        .refused(409, "entry-reversed");
+    cancel(&service, "plain", "b:2", "r3").await.is(201);
 
     let repeated = service.post("/v1/jackpots/plain/entries", wish).await;
-    assert_eq!((repeated.status.as_u16(), &repeated.body), (200, &entered.body));
+    assert_eq!(repeated.is(200), &entered.body);
     let mut shown = service.get("/v1/jackpots/plain/entries/e1").await.body;
     let reversed = shown
         .as_object_mut()
@@ -472,8 +469,10 @@ async fn over_http_each_refusal_of_a_reversal_has_its_code_and_moves_nothing() {
     let auditor = key(&service, "auditor", &["--role", "read"]).await;
     for jackpot in ["wins", "short"] {
         let wish = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
-        let entered = service.post(&format!("/v1/jackpots/{jackpot}/entries"), wish).await;
-        assert_eq!(entered.status, 201, "{}", entered.text);
+        service
+            .post(&format!("/v1/jackpots/{jackpot}/entries"), wish)
+            .await
+            .is(201);
     }
     let before = [meters(&service, "wins").await, meters(&service, "short").await];
     for (jackpot, entry, reversal, refused) in [
@@ -491,7 +490,7 @@ async fn over_http_each_refusal_of_a_reversal_has_its_code_and_moves_nothing() {
         json!({"reversal_id": "r1"}),
         json!({"reversal_id": "a b", "reason": "x"}),
     ] {
-        assert_eq!(code(&service.post(path, body).await), (422, "invalid-request"));
+        service.post(path, body).await.refused(422, "invalid-request");
     }
     let body = json!({"reversal_id": "r1", "reason": "round cancelled"});
     let post = reqwest::Method::POST;

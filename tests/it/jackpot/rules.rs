@@ -1,12 +1,10 @@
 //! `/rules`: what a player must be told, as the definition in force says it.
 
+use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
-use reqwest::{Response, StatusCode};
-use serde_json::{Value, json};
 
 use crate::keys::http::support::key;
-use crate::support::http_client;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// One play of 50 with a contribution of 1.5 %, of which a quarter goes to the reserve.
 fn definition(id: &str, change: &Value) -> Value {
@@ -25,8 +23,10 @@ fn definition(id: &str, change: &Value) -> Value {
 }
 
 async fn put(service: &Service, id: &str, change: &Value) {
-    let answer = service.put(&format!("/v1/jackpots/{id}"), definition(id, change)).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service
+        .put(&format!("/v1/jackpots/{id}"), definition(id, change))
+        .await
+        .done();
 }
 
 async fn stranger(service: &Service, id: &str) -> Response {
@@ -51,7 +51,7 @@ async fn the_rules_are_those_of_the_definition_in_numbers_and_sentences() {
     assert_eq!(rules["tiers"], json!([tier]));
     assert_eq!(rules["expected_return_ppm"], json!({"pool": 11_250, "fixed": 220}));
     let sentence = |name: &str| rules[name].as_str().expect("a sentence").to_owned();
-    assert!(sentence("simultaneous_wins").contains("in the order that the service recorded"));
+    sentence("simultaneous_wins").says("in the order that the service recorded");
     assert_eq!(
         sentence("redraws"),
         "A prize that can't be given is drawn again, up to 2 times."
@@ -70,7 +70,7 @@ async fn the_rules_are_those_of_the_definition_in_numbers_and_sentences() {
         "Fixed amounts give 0.022 % of each stake back",
         "A game can cancel a round that won no prize within 300 seconds.",
     ] {
-        assert!(page.contains(told), "{told}");
+        page.says(told);
     }
 }
 
@@ -82,14 +82,14 @@ async fn the_rules_tell_that_some_games_draw_for_themselves_and_not_which() {
     let rules: Value = stranger(&service, "shared").await.json().await.expect("JSON");
     let fairness = rules["fairness"].as_str().expect("a sentence");
     assert!(fairness.ends_with("Those draws are not of this service: no seed explains them."));
-    assert!(!rules.to_string().contains("slot-9"));
+    rules.to_string().hides("slot-9");
     let page = http_client()
         .get(service.url("/j/shared"))
         .send()
         .await
         .expect("a page");
     let page = page.text().await.expect("text");
-    assert!(!page.contains("A game can cancel a round"));
+    page.hides("A game can cancel a round");
 }
 
 #[tokio::test]
@@ -97,14 +97,10 @@ async fn the_rules_follow_the_definition_in_force() {
     let service = Service::start().await;
     put(&service, "told", &json!({"min_stake": 1, "max_stake": 1_000})).await;
     let rules: Value = stranger(&service, "told").await.json().await.expect("JSON");
-    assert_eq!(
-        (&rules["version"], &rules["expected_return_ppm"]),
-        (&json!(1), &json!({"pool": 11_250, "fixed": null}))
-    );
+    assert_has!(rules, {"version": 1, "expected_return_ppm": {"pool": 11_250, "fixed": null}});
     // The change touches the odds of a pool with money, so it waits for the next take of all.
     let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
-    let entered = service.post("/v1/jackpots/told/entries", entry).await;
-    assert_eq!(entered.status, StatusCode::CREATED, "{}", entered.text);
+    service.post("/v1/jackpots/told/entries", entry).await.is(201);
     put(
         &service,
         "told",
@@ -112,9 +108,9 @@ async fn the_rules_follow_the_definition_in_force() {
     )
     .await;
     let waits = service.get("/v1/jackpots/told/rules").await.body;
-    assert_eq!((&waits["version"], &waits["odds"]), (&json!(1), &rules["odds"]));
+    assert_has!(waits, {"version": 1, "odds": rules["odds"]});
     let pause = json!({"reason": "a test"});
-    assert_eq!(service.post("/v1/jackpots/told/pause", pause).await.status, 200);
+    service.post("/v1/jackpots/told/pause", pause).await.is(200);
     put(
         &service,
         "told",
@@ -148,7 +144,7 @@ async fn only_a_public_jackpot_tells_strangers_its_rules() {
         (with_key.status, &with_key.headers[CACHE_CONTROL]),
         (StatusCode::OK, &"no-store".parse().expect("a value"))
     );
-    assert_eq!(service.get("/v1/jackpots/nothing/rules").await.status, 404);
+    service.get("/v1/jackpots/nothing/rules").await.is(404);
     let game = key(&service, "game", &["--role", "play"]).await;
     for (id, status) in [("shown", 200), ("hidden", 403)] {
         let path = format!("/v1/jackpots/{id}/rules");
@@ -176,18 +172,13 @@ async fn the_rules_tell_by_when_a_pool_must_be_hit() {
         "What is said of the return on average counts it as drawn.",
         "/v1/jackpots/must/fairness has a commitment from the start of each cycle",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        told.says(part);
     }
     let daily = json!({"daily": {"at": "20:00", "zone": "Asia/Seoul"}});
     put(&service, "daily", &json!({"tiers": tiers(&daily)})).await;
     let page = http_client().get(service.url("/j/daily")).send().await.expect("a page");
     let page = page.text().await.expect("text");
-    assert!(
-        page.contains("It must be hit each day before 20:00 (Asia/Seoul)."),
-        "{page}"
-    );
-    assert!(
-        page.contains("id=\"cycles\"") && page.contains("grand, cycle 0"),
-        "{page}"
-    );
+    page.says("It must be hit each day before 20:00 (Asia/Seoul).");
+    page.says("id=\"cycles\"");
+    page.says("grand, cycle 0");
 }

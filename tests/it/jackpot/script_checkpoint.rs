@@ -5,9 +5,9 @@ use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot_api::jackpot::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, operator, tier};
+use crate::support::prelude::*;
 
 async fn set(fixture: &JackpotFixture, wanted: Status) -> Result<(), PlayError> {
     let by = operator();

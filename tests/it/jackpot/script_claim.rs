@@ -4,9 +4,9 @@ use jackpot::jackpot::scripts::{Finished, Rotate, Rotated};
 use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, drawn, tier};
+use crate::support::prelude::*;
 
 fn record(finished: Finished) -> Record {
     finished.record.expect("remembered")

@@ -5,10 +5,10 @@ use jackpot::jackpot::scripts::{self, Finished, Granted, ScriptError};
 use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, drawn};
 use crate::support::given::rank;
+use crate::support::prelude::*;
 
 async fn fixture() -> JackpotFixture {
     let ranks = [

@@ -7,11 +7,10 @@ use jackpot::store::Script;
 use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Reason;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, drawn, operator, rank, tier};
 use crate::jackpot::must_hit::{cycles, open};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// The generator `SplitMix64`.
 fn next(state: &mut u64) -> u64 {

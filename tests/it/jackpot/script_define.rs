@@ -4,10 +4,10 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{Define, Defined, Fence, NewJackpot, Rotated, ScriptError, Wanted};
 use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
-use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, definition, document, operator, put, rule_of, tier};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn the_same_definition_again_changes_nothing() {
@@ -205,7 +205,7 @@ async fn what_touches_no_money_applies_to_a_live_pool_and_what_does_waits() {
         (2, 4),
         "the last PUT replaces the one that waited"
     );
-    assert!(snapshot.waiting.expect("waits").contains("\"fixed\":3"));
+    snapshot.waiting.expect("waits").says("\"fixed\":3");
     fixture.fund("f", 100).await;
     fixture.take("w", 1).await;
     assert_eq!(fixture.snapshot().await.version, 4);
@@ -237,7 +237,7 @@ async fn putting_the_definition_in_force_again_takes_the_waiting_one_back() {
     put(&fixture, &json!({}), Wanted::Any).await.expect("done");
     let snapshot = fixture.snapshot().await;
     assert_eq!((snapshot.waiting, snapshot.version), (None, 3));
-    assert!(snapshot.definition.contains("\"fixed\":1"));
+    snapshot.definition.says("\"fixed\":1");
     fixture.assert_rebuilds().await;
 }
 
@@ -336,7 +336,7 @@ async fn a_rotation_that_finds_a_damaged_epoch_writes_nothing() {
     let before = fixture.state().await;
     let refused = fixture.operate.rotate_by_retention(&fixture.id, 0).await;
     let refused = refused.expect_err("its epoch is gone").to_string();
-    assert!(refused.contains("JP_DAMAGED epoch"), "{refused}");
+    refused.says("JP_DAMAGED epoch");
     assert_eq!(fixture.state().await, before);
 }
 
@@ -349,7 +349,7 @@ async fn a_cap_that_is_no_number_is_refused_and_is_not_read_as_none() {
     let damaged = by_hand::set(state, "tiers", &format!("{name} 0 many;"));
     let refused: redis::RedisResult<()> = damaged.query_async(&mut fixture.connection()).await;
     let refused = refused.expect_err("no number").to_string();
-    assert!(refused.contains("JP_ARGUMENT"), "{refused}");
+    refused.says("JP_ARGUMENT");
     assert_eq!(fixture.field::<String>("tiers").await, tiers);
 }
 

@@ -5,10 +5,10 @@ use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, entry, rank, sent, tier};
 use crate::support::given::person;
+use crate::support::prelude::*;
 
 pub fn taken(entered: &Entered, i: usize) -> &Record {
     match &entered.replies[i] {

@@ -9,10 +9,10 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, call, call_whole, drawn, taken};
 use crate::jackpot::fixture::{JackpotFixture, definition, document, rank, sent, tier};
+use crate::support::prelude::*;
 
 const HALF_AND_SEVEN: &str = "0 2;1 3;2 0;";
 
@@ -269,7 +269,7 @@ async fn what_is_not_for_money_is_left_pending_and_ended_by_the_usual_scripts() 
     assert_eq!(ids.collect::<Vec<_>>(), ["b:2", "b:3"]);
     fixture.fund("f", 200).await;
     let claimed = fixture.claim("b:2", 2, 1).await.record.expect("remembered");
-    assert!(claimed.to_string().contains(" p 1r"), "rank 1 refused it before");
+    claimed.to_string().says(" p 1r"); // rank 1 refused it before
     assert_eq!(
         paid(&fixture.claim("b:2", 2, 2).await.record.expect("remembered")),
         Some((102, 1, 1))

@@ -4,10 +4,10 @@ use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Refusal};
 use jackpot_core::jackpot::record::Record;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, entry, sent};
 use crate::jackpot::script_enter::{paid, taken};
+use crate::support::prelude::*;
 
 /// The raw record that Redis keeps of an entry, or of a call.
 async fn raw_record(fixture: &JackpotFixture, field: &str) -> Option<String> {

@@ -6,9 +6,9 @@ use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::{MAX_MINOR, Minor};
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, funding, operator, put, rule_of, tier};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_redis_that_lost_the_jackpot_or_some_of_its_events_is_not_played_on() {

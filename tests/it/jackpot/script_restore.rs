@@ -18,12 +18,11 @@ use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::Field as _;
 use jackpot_core::wire::declared::Given;
-use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, definition, drawn, operator, tier};
 use crate::jackpot::must_hit::{by_amount, cycles, open};
-use crate::support::eventually;
+use crate::support::prelude::*;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 

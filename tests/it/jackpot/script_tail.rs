@@ -6,10 +6,9 @@ use jackpot::jackpot::ledger::event::Event;
 use jackpot::subject::{self, ScriptError, Tail, TailWish};
 use jackpot_api::jackpot::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::fixture::JackpotFixture;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 const ALL: TailWish = TailWish {
     after: None,

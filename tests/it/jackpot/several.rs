@@ -4,17 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 
 use crate::fault::frozen_node;
-use crate::fault::support::{
-    ANSWERED_WITHIN, PATIENCE, balanced, create, enter, entry_drawing, lively, own_redis, redrawing, service_on,
-};
+use crate::fault::support::{ANSWERED_WITHIN, balanced, create, enter, entry_drawing, lively, redrawing};
 use crate::keys::http::support::key;
-use crate::support::eventually;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{Answer, Service};
 
 const PLAYS: &str = "/v1/entries";
 /// What Redis reads of a connection in one turn (`PROTO_IOBUF_LEN`).
@@ -27,7 +22,7 @@ fn body(entry_id: &str, jackpots: &[impl AsRef<str>]) -> Value {
 
 async fn play(service: &Service, body: &Value) -> Vec<Value> {
     let answer = service.post(PLAYS, body.clone()).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    answer.is(200);
     items(&answer, body)
 }
 
@@ -63,10 +58,10 @@ async fn contributed(service: &Service, jackpot: &str) -> Value {
 }
 
 async fn act(service: &Service, jackpot: &str, action: &str) {
-    let answer = service
+    service
         .post(&format!("/v1/jackpots/{jackpot}/{action}"), json!({"reason": "a test"}))
-        .await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        .await
+        .is(200);
 }
 
 #[tokio::test]
@@ -94,12 +89,12 @@ async fn each_item_is_the_entry_of_its_jackpot_and_a_repeat_completes_the_play()
         let path = format!("/v1/jackpots/{jackpot}/entries");
         let alone = json!({"entry_id": "round", "player_id": "p1", "stake": 100, "client_seed": "mine"});
         let repeated = service.post(&path, alone).await;
-        assert_eq!((repeated.status, &repeated.body), (StatusCode::OK, &item["entry"]));
+        assert_eq!(repeated.is(200), &item["entry"]);
         assert_eq!(service.get(&format!("{path}/round")).await.body, item["entry"]);
         assert_eq!(contributed(&service, jackpot).await, 1);
     }
     // An entry that was taken alone is the same entry in a play, whatever the currency says.
-    assert_eq!(enter(&service, "euro", "alone").await.status, StatusCode::CREATED);
+    enter(&service, "euro", "alone").await.is(201);
     let mut alone = body("alone", &["euro", "mini"]);
     alone["client_seed"] = Value::Null;
     assert_eq!(told(&play(&service, &alone).await), ["200", "201"]);
@@ -131,17 +126,7 @@ async fn a_wrong_play_takes_nothing() {
         (change("entry_id", json!("b:1")), "entry_id"),
         (change("ranks", json!([1])), "ranks"),
     ] {
-        let answer = service.post(PLAYS, wrong).await;
-        assert_eq!(
-            (
-                answer.status.as_u16(),
-                &answer.body["code"],
-                &answer.body["errors"][0]["field"]
-            ),
-            (422, &json!("invalid-request"), &json!(field)),
-            "{}",
-            answer.text
-        );
+        service.post(PLAYS, wrong).await.invalid(field);
     }
     assert_eq!(contributed(&service, "mini").await, 0);
     // Bounds of a stake are those of each jackpot.
@@ -265,7 +250,7 @@ async fn heavy_a_frozen_node_holds_up_no_other_jackpot_of_a_play() {
     let (mut jackpots, mut up) = (Vec::new(), Vec::new());
     for jackpot in ["a", "b", "c", "d", "e", "f", "g", "h"] {
         create(&service, lively(jackpot)).await;
-        assert_eq!(enter(&service, jackpot, "before").await.status, StatusCode::CREATED);
+        enter(&service, jackpot, "before").await.is(201);
         jackpots.push(jackpot);
         up.push(cluster.node_of(&state(jackpot)).await.url() != frozen);
     }

@@ -14,14 +14,13 @@ use jackpot_api::jackpot::Status;
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::{Sent, State};
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, operator, sent, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::story::export;
 use crate::support::given::person;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     what_each_source_brings_and_wins_is_in_the_ledger_and_can_be_asked_for,

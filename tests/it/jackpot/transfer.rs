@@ -15,12 +15,11 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::transfer::{self, Part};
 use jackpot_core::money::{MAX_MINOR, Minor};
 use jackpot_core::wire::Field as _;
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::jackpot::fixture::{JackpotFixture, entry, funding, operator, tier};
 use crate::jackpot::must_hit::{cycles, ruled};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// The tiers of most transfers.
 const GRAND: [(&str, &str); 1] = [("grand", "grand")];

@@ -12,12 +12,12 @@ use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::money::Minor;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, funding, operator};
 use crate::jackpot::transfer::Pair;
 use crate::proof::names;
 use crate::proof::story::{Story, export};
+use crate::support::prelude::*;
 
 fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use reqwest::header::IF_NONE_MATCH;
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use sqlx::{Connection, Row};
 
-use crate::fault::support::{LIMITS, PATIENCE, own_redis, service_on};
+use crate::support::client_builder;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::{Answer, Service};
-use crate::support::{client_builder, eventually, http_client};
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 /// Everybody wins 40, from a pool that has enough.
 fn definition(id: &str, change: &Value) -> Value {
@@ -25,22 +23,24 @@ fn definition(id: &str, change: &Value) -> Value {
 
 async fn put(service: &Service, id: &str, change: &Value) -> Answer {
     let answer = service.put(&format!("/v1/jackpots/{id}"), definition(id, change)).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    answer.done();
     answer
 }
 
 async fn funded(service: &Service, id: &str, change: &Value) {
     put(service, id, change).await;
     let fund = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 100_000, "reason": "a test"});
-    let answer = service.post(&format!("/v1/jackpots/{id}/adjustments"), fund).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    service
+        .post(&format!("/v1/jackpots/{id}/adjustments"), fund)
+        .await
+        .is(201);
 }
 
 /// Enters as this player.
 async fn enter(service: &Service, id: &str, player: &str) -> Value {
     let entry = json!({"entry_id": format!("of-{player}"), "player_id": player, "stake": 100});
     let answer = service.post(&format!("/v1/jackpots/{id}/entries"), entry).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.is(201);
     answer.body
 }
 
@@ -155,11 +155,7 @@ async fn the_definition_decides_what_the_list_shows() {
             (StatusCode::NOT_FOUND, &json!("winners-not-shown")),
             "{path}"
         );
-        let keyed = service.get(path).await;
-        assert_eq!(
-            (keyed.status, &keyed.body["code"]),
-            (StatusCode::NOT_FOUND, &json!("winners-not-shown"))
-        );
+        service.get(path).await.refused(404, "winners-not-shown");
     }
     put(&service, "shown", &json!({"winners": "full"})).await;
     shows(&service, "shown", &["secretive-player"]).await;
@@ -227,11 +223,10 @@ async fn a_private_jackpot_and_none_look_alike_to_strangers() {
         }
         assert_eq!(seen[0], seen[1]);
     }
-    let missing = service.get("/v1/jackpots/made-up/winners").await;
-    assert_eq!(
-        (missing.status, &missing.body["code"]),
-        (StatusCode::NOT_FOUND, &json!("jackpot-not-found"))
-    );
+    service
+        .get("/v1/jackpots/made-up/winners")
+        .await
+        .refused(404, "jackpot-not-found");
     let play = service.command(&["key", "new", "--role", "play", "--name", "game"]);
     let play = String::from_utf8(play.stdout).expect("a key").trim().to_owned();
     let status = async |path: &str| {
@@ -251,10 +246,7 @@ async fn a_private_jackpot_and_none_look_alike_to_strangers() {
     let history = service
         .get("/v1/jackpots/hidden/meter/history?tier=grand&step=day")
         .await;
-    assert_eq!(
-        (history.status, &history.body["step_s"]),
-        (StatusCode::OK, &json!(86_400))
-    );
+    assert_answer!(history, 200, {"step_s": 86_400});
     for query in [
         "tier=nope&step=day",
         "tier=grand",

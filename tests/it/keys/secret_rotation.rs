@@ -1,17 +1,12 @@
 //! The draw secret rotates: what was begun under the old secret is finished under it, and new epochs open under the new
 //! one.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use crate::fault::ledger_support::outside;
-use crate::fault::support::{
-    PATIENCE, create, enter, enter_unavailable, entry_drawing, own_redis, redrawing, service_on,
-};
-use crate::support::eventually;
+use crate::fault::support::{create, enter, enter_unavailable, entry_drawing, redrawing};
 use crate::support::postgres_local::PrivatePostgres;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{MASTER_SECRET, Service};
+use crate::support::service::MASTER_SECRET;
 
 const JACKPOT: &str = "turned";
 const CURRENT: &str = "JACKPOT__FAIRNESS__MASTER_SECRET";
@@ -24,14 +19,13 @@ fn new_secret() -> String {
 
 async fn epochs(service: &Service) -> Vec<Value> {
     let shown = service.get(&format!("/v1/jackpots/{JACKPOT}/fairness")).await.body;
-    assert_eq!((&shown["cycles"], &shown["next_cursor"]), (&json!([]), &Value::Null));
+    assert_has!(shown, {"cycles": [], "next_cursor": null});
     shown["epochs"].as_array().expect("epochs").clone()
 }
 
 async fn rotate(service: &Service) {
     let path = format!("/v1/jackpots/{JACKPOT}/fairness/rotate");
-    let done = service.post(&path, json!({"reason": "a test"})).await;
-    assert_eq!(done.status, StatusCode::OK, "{:?}", done.body);
+    service.post(&path, json!({"reason": "a test"})).await.is(200);
 }
 
 async fn published(service: &Service, number: usize) -> Vec<Value> {
@@ -67,7 +61,7 @@ async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
     let (status, said) = Service::refused(service.data_dir(), &server).await;
     assert!(!status.success(), "{said}");
     for named in [OLD_ID, JACKPOT, "fairness.previous_secrets"] {
-        assert!(said.contains(named), "{named} is not in: {said}");
+        said.says(named);
     }
 
     let retired = format!("{}, {MASTER_SECRET}", "b2".repeat(32));
@@ -104,7 +98,7 @@ async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
     service.restart().await;
     assert_eq!(epochs(&service).await, shown);
     let again = enter(&service, JACKPOT, "after").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, after.body));
+    assert_eq!(again.is(200), &after.body);
 }
 
 #[tokio::test]
@@ -185,7 +179,7 @@ async fn the_cycles_of_a_retired_secret_end_at_the_first_start_with_the_new_one(
     let (status, said) = Service::refused(service.data_dir(), &server).await;
     assert!(!status.success(), "{said}");
     for named in [OLD_ID, JACKPOT, "a cycle that is open"] {
-        assert!(said.contains(named), "{named} is not in: {said}");
+        said.says(named);
     }
     service.set(CURRENT, &fresh);
     service.set(PREVIOUS, MASTER_SECRET);
@@ -196,10 +190,7 @@ async fn the_cycles_of_a_retired_secret_end_at_the_first_start_with_the_new_one(
     })
     .await;
     assert_eq!(cycles.as_array().map(Vec::len), Some(2), "{cycles}");
-    assert_eq!(
-        (&cycles[0]["ended_by"], &cycles[0]["commitment"]),
-        (&json!("restart"), &first["commitment"])
-    );
+    assert_has!(cycles[0], {"ended_by": "restart", "commitment": first["commitment"]});
     assert_ne!(
         (&cycles[1]["secret_id"], &cycles[1]["nonce"]),
         (&first["secret_id"], &first["nonce"])

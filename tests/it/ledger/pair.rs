@@ -14,10 +14,10 @@ use sqlx::AssertSqlSafe;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::fault::support::own_redis;
 use crate::support::given::standalone;
-use crate::support::ledger_db::{LedgerDb, on_both_databases, stream_row};
+use crate::support::ledger_db::stream_row;
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 
 on_both_databases!(
     the_first_start_names_the_store_everywhere,
@@ -149,11 +149,9 @@ async fn an_empty_redis_is_named_again_only_with_the_file(db: LedgerDb) {
         place.set_name("").await;
         place.write_file(file);
         let text = refusal(&ledger, &place.store).await;
-        assert!(
-            text.contains(says) && text.contains("jackpot restore --adopt"),
-            "{text}"
-        );
-        assert!(text.contains("Redis is empty"), "{text}");
+        text.says(says);
+        text.says("jackpot restore --adopt");
+        text.says("Redis is empty");
         assert_eq!(place.name().await, None, "nothing was written");
     }
 }
@@ -171,7 +169,7 @@ async fn an_adopt_that_died_is_refused_until_it_is_run_again(db: LedgerDb) {
         .set_name(&format!("{} {to} adopting", ledger.sql.ledger_id()))
         .await;
     let text = refusal(&ledger, &place.store).await;
-    assert!(text.contains("run it again"), "{text}");
+    text.says("run it again");
     assert_eq!(in_sql(&ledger).await, Some(old));
     // It died after its second write, in SQL.
     let adoption = ledger.adopt(&place.store).await.expect("adopted").expect("an adopt");
@@ -183,7 +181,7 @@ async fn an_adopt_that_died_is_refused_until_it_is_run_again(db: LedgerDb) {
     assert_eq!((in_sql(&ledger).await, place.file()), (Some(to), Some(old.to_string())));
     ledger.sql.close().await;
     let ledger = open(&settings, db.data_dir(), &place).await;
-    assert!(refusal(&ledger, &place.store).await.contains("run it again"));
+    refusal(&ledger, &place.store).await.says("run it again");
     let adoption = ledger.adopt(&place.store).await.expect("adopted").expect("an adopt");
     assert_eq!(adoption.to, to);
     ledger.adopted(&place.store, adoption).await.expect("ended");
@@ -198,10 +196,7 @@ async fn a_redis_of_before_names_is_tied(db: LedgerDb) {
     let ledger = open(&settings, db.data_dir(), &place).await;
     played(&ledger).await;
     let text = refusal(&ledger, &place.store).await;
-    assert!(
-        text.contains("jackpot restore --adopt"),
-        "a ledger with events and an empty Redis: {text}"
-    );
+    text.says("jackpot restore --adopt");
     place.set_name(ledger.sql.ledger_id()).await;
     ledger.claim(&place.store).await.expect("it names the ledger");
     let id = in_sql(&ledger).await.expect("named");
@@ -213,7 +208,7 @@ async fn a_redis_of_before_names_is_tied(db: LedgerDb) {
         data_dir: other.data.path().into(),
         ..ledger.clone()
     };
-    assert!(refusal(&here, &other.store).await.contains("jackpot restore --adopt"));
+    refusal(&here, &other.store).await.says("jackpot restore --adopt");
 }
 
 async fn another_ledgers_redis_is_not_adopted(db: LedgerDb) {
@@ -222,10 +217,8 @@ async fn another_ledgers_redis_is_not_adopted(db: LedgerDb) {
     let name = format!("{} {}", Uuid::from_u128(1), Uuid::from_u128(2));
     place.set_name(&name).await;
     let error = ledger.adopt(&place.store).await.expect_err("refused").to_string();
-    assert!(
-        error.contains("belongs to ledger") && error.contains("ledger.url"),
-        "{error}"
-    );
+    error.says("belongs to ledger");
+    error.says("ledger.url");
     assert_eq!((place.name().await, in_sql(&ledger).await), (Some(name), None));
 }
 
@@ -250,7 +243,7 @@ async fn a_running_instance_names_a_lost_redis_and_leaves_another_alone(db: Ledg
     assert!(matches!(standing().await, Standing::Taken(_)));
     assert_eq!(place.name().await, None, "it is not this instance's to name");
     let write = ledger.sql.execute(sqlx::query("DELETE FROM audit")).await;
-    assert!(write.expect_err("taken").to_string().contains("belongs to store"));
+    write.expect_err("taken").to_string().says("belongs to store");
 }
 
 /// Only on PostgreSQL: a SQLite ledger belongs to one instance.
@@ -289,12 +282,12 @@ async fn no_transaction_of_the_old_pair_commits_after_an_adopt() {
     let theirs = open(&settings, db.data_dir(), &old).await;
     theirs.claim(&old.store).await.expect("the first start");
     let ours = Arc::new(open(&settings, db.data_dir(), &new).await);
-    assert!(refusal(&ours, &new.store).await.contains("jackpot restore --adopt"));
+    refusal(&ours, &new.store).await.says("jackpot restore --adopt");
 
     let mut begun = theirs.sql.begin().await.expect("still theirs");
     let (adopter, store) = (Arc::clone(&ours), new.store.clone());
     let adopt = tokio::spawn(async move { adopter.adopt(&store).await });
-    crate::support::eventually(crate::fault::support::PATIENCE, "the adopt waits for it", async || {
+    eventually(PATIENCE, "the adopt waits for it", async || {
         let waiting: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
             .fetch_one(ours.sql.reader())
             .await
@@ -310,7 +303,7 @@ async fn no_transaction_of_the_old_pair_commits_after_an_adopt() {
     begun.commit().await.expect("committed before the adopt");
     let adoption = adopt.await.expect("it ends").expect("adopted").expect("an adopt");
     let error = theirs.sql.begin().await.expect_err("taken").to_string();
-    assert!(error.contains(&adoption.to.to_string()), "{error}");
+    error.says(&adoption.to.to_string());
     assert!(matches!(theirs.still_ours(&old.store).await, Ok(Standing::Taken(_))));
     ours.adopted(&new.store, adoption).await.expect("ended");
 }

@@ -10,13 +10,10 @@ use jackpot::ledger::projector::Projector;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::Id;
-use serde_json::json;
 
-use crate::fault::support::PATIENCE;
 use crate::jackpot::fixture::{JackpotFixture, entry};
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_projector_that_dies_anywhere_loses_and_repeats_nothing,

@@ -4,12 +4,11 @@ use jackpot::jackpot::scripts::Refusal;
 use jackpot::ledger::restore::Replace;
 use jackpot::subject::Reason;
 use jackpot_api::jackpot::Status;
-use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, entry, operator};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::fixture::Stream;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     an_event_that_is_missing_stops_the_stream,
@@ -50,7 +49,7 @@ async fn assert_stopped(fixture: &JackpotLedger, good: &JackpotFixture, n: u64, 
     let mut projector = fixture.own_projector();
     projector.catch_up().await;
     let stopped = fixture.place_of(id, "stopped").await;
-    assert!(stopped.contains(reason), "{stopped}");
+    stopped.says(reason);
     assert_eq!(fixture.n().await, n, "no event after it is written");
     assert_eq!(fixture.metric_of(id, "ledger_stopped"), "1");
     let refused = fixture.enter(&[entry("refused", 0)]).await.refusal;
@@ -147,7 +146,7 @@ async fn a_row_that_is_there_already_does(db: LedgerDb) {
     projector.catch_up().await;
     projector.finish().await;
     let stopped = fixture.place("stopped").await;
-    assert!(stopped.contains("the database refuses its next events"), "{stopped}");
+    stopped.says("the database refuses its next events");
     assert_eq!((fixture.n().await, fixture.events_of(&good.id).await.len()), (5, 7));
     assert_eq!(fixture.snapshot().await.status.as_str(), "suspended");
 }
@@ -163,7 +162,7 @@ async fn another_redis_for_a_moment_stops_nothing_for_good(db: LedgerDb) {
     fixture.rewrite(|events| set(events, 4, "at", "1700000000000")).await;
     // This is another instance than the one below: it has seen an event of the other Redis.
     fixture.projector().finish().await;
-    assert!(fixture.place("stopped").await.contains("another one"));
+    fixture.place("stopped").await.says("another one");
     for (key, kept) in &right {
         fixture.raw::<()>(redis::cmd("RENAME").arg(kept).arg(key)).await;
     }
@@ -185,7 +184,7 @@ async fn damaged_rows_do(db: LedgerDb) {
     good.take("goes-on", 0).await;
     fixture.project().await;
     let stopped = fixture.place_of(id, "stopped").await;
-    assert!(stopped.contains("event 3 in table events"), "{stopped}");
+    stopped.says("event 3 in table events");
     assert_eq!(
         (fixture.n().await, fixture.metric_of(id, "ledger_stopped")),
         (5, "1".to_owned())
@@ -216,6 +215,6 @@ async fn rows_that_are_no_text_stop_their_jackpot_only() {
     good.take("goes-on", 0).await;
     fixture.project().await;
     let stopped = fixture.place_of(id, "stopped").await;
-    assert!(stopped.contains("is damaged"), "{stopped}");
+    stopped.says("is damaged");
     assert_eq!(fixture.events_of(&good.id).await.len(), 6);
 }

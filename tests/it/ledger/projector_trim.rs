@@ -8,12 +8,11 @@ use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::{By, Play};
 use jackpot::ledger::Ledger;
 use jackpot_core::ids::Id;
-use serde_json::json;
 
 use crate::jackpot::fixture::JackpotFixture;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::given::sent;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     only_what_sql_has_less_a_margin_is_trimmed,

@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, Row};
 use crate::support::ledger_db;
 use crate::support::pgbouncer::PgBouncer;
 use crate::support::postgres::TestPostgres;
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_database_that_can_not_hold_every_text_is_refused_with_what_to_do() {
@@ -39,18 +39,12 @@ async fn a_database_that_can_not_hold_every_text_is_refused_with_what_to_do() {
         ] {
             let error = refused.expect_err(encoding);
             let text = error.to_string();
-            assert!(
-                text.contains(encoding) && text.contains("ENCODING 'UTF8' TEMPLATE template0"),
-                "{text}"
-            );
+            text.says(encoding);
+            text.says("ENCODING 'UTF8' TEMPLATE template0");
         }
         if encoding == "LATIN1" {
             let output = Service::command_in(data.path(), &[("JACKPOT__LEDGER__URL", url.as_str())], &["doctor"]);
-            assert!(
-                output_text(&output).contains("has the encoding LATIN1"),
-                "{}",
-                output_text(&output)
-            );
+            output.says("has the encoding LATIN1");
         }
         connection
             .execute(AssertSqlSafe(format!("DROP DATABASE {name}")))
@@ -103,7 +97,7 @@ async fn a_pooler_that_gives_connections_away_is_refused_by_name_and_keeps_nothi
         for refused in all {
             let error = refused.expect_err(mode);
             assert!(matches!(error, SqlError::Pooled { .. }), "{error}");
-            assert!(error.to_string().contains("pool_mode = session"), "{error}");
+            error.to_string().says("pool_mode = session");
         }
     }
 }
@@ -127,9 +121,7 @@ async fn a_pooler_that_keeps_sessions_is_used_if_it_has_a_connection_for_each() 
         .await
         .expect("a ledger");
     let error = sql.fill().await.expect_err("eight of them wait").to_string();
-    assert!(
-        error.contains("only 3 of 11 connections") && error.contains("default_pool_size"),
-        "{error}"
-    );
+    error.says("only 3 of 11 connections");
+    error.says("default_pool_size");
     sql.close().await;
 }

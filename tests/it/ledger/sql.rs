@@ -7,9 +7,9 @@ use jackpot::sql::copy::copy_to_file;
 use jackpot::sql::{Sql, SqlError, Value, insert_rows};
 use sqlx::Row;
 
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
+use crate::support::ledger_db::settings;
 use crate::support::postgres_local::PrivatePostgres;
+use crate::support::prelude::*;
 
 on_both_databases!(
     empty: a_ledger_keeps_its_id,
@@ -56,18 +56,18 @@ async fn a_newer_schema_is_refused(db: LedgerDb) {
     let message = "has schema version 9999, and this program knows up to";
     let error = Sql::open(&db.settings(), db.data_dir()).await.expect_err("newer");
     assert!(matches!(error, SqlError::Newer { found: 9999, .. }), "{error}");
-    assert!(error.to_string().contains(message), "{error}");
+    error.to_string().says(message);
     let error = Sql::open_to_read(&db.settings(), db.data_dir())
         .await
         .expect_err("newer");
-    assert!(error.to_string().contains(message), "{error}");
+    error.to_string().says(message);
 }
 
 async fn a_reader_beside_a_service_sees_and_writes_nothing(db: LedgerDb) {
     let error = Sql::open_to_read(&db.settings(), db.data_dir())
         .await
         .expect_err("empty");
-    assert!(error.to_string().contains("jackpot migrate"), "{error}");
+    error.to_string().says("jackpot migrate");
     let service = db.open().await;
     let reader = Sql::open_to_read(&db.settings(), db.data_dir())
         .await
@@ -155,10 +155,8 @@ async fn sqlite_is_for_one_instance() {
         .await
         .expect_err("it is in use");
     let text = error.to_string();
-    assert!(
-        text.contains("in use by another instance") && text.contains(&std::process::id().to_string()),
-        "{text}"
-    );
+    text.says("in use by another instance");
+    text.says(&std::process::id().to_string());
     // The link is another name of the same file.
     let link = db.data_dir().join("link.sqlite");
     std::os::unix::fs::symlink(db.data_dir().join("ledger.sqlite"), &link).expect("a link");
@@ -284,7 +282,7 @@ async fn no_error_shows_the_password() {
         if !url.contains("sslmode") {
             assert!(!format!("{error} {error:?}").contains("hidden"), "{error:?}");
         }
-        assert!(!error.to_string().contains(":hidden@"), "{error}");
+        error.to_string().hides(":hidden@");
     }
 }
 

@@ -9,13 +9,12 @@ use jackpot::ledger::stuck::{self, At, Skip, Skips};
 use jackpot::store::Store;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::ledger::fixture::{self as coupons, CouponLedger};
 use crate::jackpot::fixture::operator;
 use crate::room::ledger::fixture::{self as rooms, RoomLedger};
 use crate::support::fixture::Fields;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(a_room_goes_on_behind_an_event_that_nobody_can_read);
 

@@ -2,15 +2,11 @@
 //! such a text all the same is applied, on both databases alike.
 
 use jackpot_core::chain;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
-use crate::fault::support::{PATIENCE, create, enter, entry, lively};
+use crate::fault::support::{create, enter, entry, lively};
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::support::eventually;
 use crate::support::fixture::by_name;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 on_both_databases!(a_nul_in_a_reason_stops_no_jackpot, an_event_with_a_nul_is_applied);
 
@@ -31,23 +27,18 @@ async fn a_nul_in_a_reason_stops_no_jackpot(db: LedgerDb) {
     // The ledger must go on: another adjustment follows, and it must get there.
     let good = service.post(&path, adjustment("a2", "all is well")).await;
     eventually(PATIENCE, "the ledger has what came behind it", async || {
-        let entered = enter(&service, JACKPOT, "e1").await;
-        assert!(
-            entered.status.is_success(),
-            "first answer {status}, then {}",
-            entered.text
-        );
+        enter(&service, JACKPOT, "e1").await.done();
         let audit = service.get(&format!("/v1/audit?jackpot_id={JACKPOT}")).await;
         audit.text.contains("all is well").then_some(())
     })
     .await;
-    assert_eq!(good.status, StatusCode::CREATED, "{}", good.text);
+    good.is(201);
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
     assert_eq!(answer.body["errors"][0]["field"], "reason", "{}", answer.text);
-    let again = service
+    service
         .post(&format!("/v1/jackpots/{JACKPOT}/entries"), entry("e1"))
-        .await;
-    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        .await
+        .is(200);
 }
 
 /// Events of an earlier build, which took such reasons.

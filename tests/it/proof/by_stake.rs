@@ -7,12 +7,12 @@ use jackpot::proof::verify::Place;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
-use serde_json::{Value, json};
 
 use super::names;
 use super::story::export;
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, operator, sent, tier};
+use crate::support::prelude::*;
 
 /// At a stake of 10 to 19 every second entry draws a prize, at 20 to 29 every one; few pools are large enough.
 fn by_stake() -> Value {

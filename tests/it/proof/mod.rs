@@ -11,9 +11,10 @@ pub mod story;
 mod transfers;
 
 use jackpot::proof::verify::{Place, Report, Trusted, VerifyError, verify};
-use serde_json::json;
 
 use story::{Story, play};
+
+use crate::support::prelude::*;
 
 /// The report names something wrong at `place`, in these words.
 pub fn names(report: &Report, place: &Place, what: &str) {
@@ -45,8 +46,8 @@ async fn an_honest_export_is_right_and_everything_in_it_is_checked() {
     assert_eq!((counts.entries, counts.draws), (entries, entries - 40));
     assert!(counts.steps > 0 && counts.epochs == 1 && receipts > 20, "{report}");
     let text = report.to_string();
-    assert!(text.contains("draws of 40 entries of epoch 2: it is open"), "{text}");
-    assert!(text.contains("entries without a client_seed"), "{text}");
+    text.says("draws of 40 entries of epoch 2: it is open");
+    text.says("entries without a client_seed");
     let kept = vec![story.head_at(1), story.head_at(events / 2), story.head_at(events)];
     assert!(story.verify_with(kept).is_right());
     // Entries of the closed epoch are pending, so nobody may know its seed yet.

@@ -10,9 +10,9 @@ use jackpot::room::pre_queue_line::{FORMAT, Heading, KIND};
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
-use serde_json::{Value, json};
 
 use crate::room::ledger::fixture::sha256;
+use crate::support::prelude::*;
 
 /// A list as a service publishes it, line by line.
 #[derive(Clone)]
@@ -246,16 +246,14 @@ fn the_command_says_it_and_ends_accordingly() {
         out(&same),
         out(&verify(&["--commitment", &kept, "--sha256", published]))
     );
-    assert!(same.status.success(), "{same:?}");
+    same.done();
     for option in ["--commitment", "--sha256"] {
         for mistyped in ["296ff7ac...", &kept[1..], &kept.replacen('a', "g", 1), ""] {
             let refused = verify(&[option, mistyped]);
             let told = String::from_utf8_lossy(&refused.stderr).into_owned();
             assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-            assert!(
-                told.contains(option) && told.contains("64 hexadecimal digits"),
-                "{told}"
-            );
+            told.says(option);
+            told.says("64 hexadecimal digits");
         }
     }
     for (name, lines) in [("order.csv", 4), ("order.ndjson", 3)] {

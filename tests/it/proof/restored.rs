@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use jackpot::proof::verify::Place;
-use serde_json::{Value, json};
 
 use super::names;
 use super::story::{Story, export_of};
 use crate::jackpot::fixture::operator;
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(an_export_over_two_restores_is_right_and_nothing_comes_twice);
 

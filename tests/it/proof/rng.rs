@@ -7,7 +7,7 @@ use jackpot::proof::randomness::{OUTCOMES, Report, Sample, jackpot, judge};
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::secret::MasterSecret;
 
-use crate::support::service::{Service, output_text};
+use crate::support::prelude::*;
 
 /// The confidence of GLI-19, for each test alone.
 const LEAST_P: f64 = 0.01;
@@ -209,7 +209,7 @@ fn the_command_draws_afresh_prints_p_values_and_repeats_a_run() {
         seed.unwrap_or_else(|| panic!("{text}"))
     };
     assert_ne!(seed_of(&one), seed_of(&other), "each run has a secret of its own");
-    let text = output_text(&one);
+    let text = one.words();
     assert_eq!(text.matches("p = ").count(), 7, "{text}");
     // One honest run in a hundred fails: whichever came, the exit code says the same as the last line.
     let passed = text.contains("passed together at 99 %");
@@ -224,6 +224,6 @@ fn a_seed_that_is_none_and_too_few_entries_end_with_2() {
         let data = Service::directory();
         let output = Service::command_in(data.path(), &[], &[&["rng-test"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2));
-        assert!(output_text(&output).contains(named), "{}", output_text(&output));
+        output.says(named);
     }
 }

@@ -4,12 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
-use crate::support::eventually;
 use crate::support::given::document;
-use crate::support::service::{MASTER_SECRET, Service, output_text};
+use crate::support::prelude::*;
+use crate::support::service::MASTER_SECRET;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const NEW_SECRET: &str = "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
@@ -18,16 +15,15 @@ async fn play(service: &Service, prefix: &str) {
     for i in 0..30 {
         let seed = (i % 2 == 0).then_some("mine");
         let body = json!({"entry_id": format!("{prefix}{i}"), "player_id": "p1", "stake": 100, "client_seed": seed});
-        let answer = service.post("/v1/jackpots/glass/entries", body).await;
-        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        service.post("/v1/jackpots/glass/entries", body).await.is(201);
     }
 }
 
 async fn rotate(service: &Service) {
-    let answer = service
+    service
         .post("/v1/jackpots/glass/fairness/rotate", json!({"reason": "a test"}))
-        .await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        .await
+        .is(200);
 }
 
 fn lines(path: &Path) -> Vec<Value> {
@@ -44,10 +40,7 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
         json!({"total": 10, "ranks": [{"rank": 1, "weight": 4, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
     let tiers = json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 3}]);
     let definition = document("glass", &json!({"odds": odds, "tiers": tiers}));
-    assert_eq!(
-        service.put("/v1/jackpots/glass", definition).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/jackpots/glass", definition).await.is(201);
     play(&service, "a").await;
     rotate(&service).await;
     play(&service, "b").await;
@@ -69,7 +62,7 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
     let path = service.data_dir().join("glass.ndjson");
     let file = path.to_str().expect("text");
     let exported = service.command(&["export", "glass", "--output", file]);
-    assert!(exported.status.success(), "{}", output_text(&exported));
+    exported.done();
     let epochs = lines(&path)
         .into_iter()
         .filter(|line| line["kind"] == "epoch")
@@ -83,22 +76,22 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
     );
     assert_eq!(of("nonce").into_iter().collect::<BTreeSet<_>>().len(), 4);
     let verified = service.command(&["verify", file]);
-    assert_eq!(verified.status.code(), Some(0), "{}", output_text(&verified));
-    let told = output_text(&verified);
-    assert!(told.contains("draws       120 entries"), "{told}");
-    assert!(told.contains("of epochs with a published seed: 3"), "{told}");
-    assert!(told.contains("epochs      4 under 2 secrets"), "{told}");
+    assert_eq!(verified.status.code(), Some(0), "{}", verified.words());
+    let told = verified.words();
+    told.says("draws       120 entries");
+    told.says("of epochs with a published seed: 3");
+    told.says("epochs      4 under 2 secrets");
     println!("{told}");
     // First the ledger itself, with both secrets; then another nonce in the export.
     assert!(service.stop().await.success());
     let ledger = service.command(&["verify", "--ledger"]);
-    assert_eq!(ledger.status.code(), Some(0), "{}", output_text(&ledger));
+    assert_eq!(ledger.status.code(), Some(0), "{}", ledger.words());
     let nonce = epochs[1]["nonce"].as_str().expect("a nonce");
     let changed = std::fs::read_to_string(&path)
         .expect("text")
         .replacen(nonce, &"0".repeat(32), 1);
     std::fs::write(&path, changed).expect("written");
     let verified = service.command(&["verify", file]);
-    assert_eq!(verified.status.code(), Some(1), "{}", output_text(&verified));
-    assert!(output_text(&verified).contains("epoch 2"), "{}", output_text(&verified));
+    assert_eq!(verified.status.code(), Some(1), "{}", verified.words());
+    verified.says("epoch 2");
 }

@@ -21,13 +21,12 @@ use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{Head, UnsignedReceipt};
 use jackpot_core::signing::Jwks;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::jackpot::fixture::{JackpotFixture, operator, rank, sent, tier};
 use crate::jackpot::prize_coupon::define_coupon;
 use crate::support::fixture::Fields;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
 

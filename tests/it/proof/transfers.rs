@@ -4,12 +4,12 @@ use jackpot::proof::verify::Place;
 use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::wire::Field as _;
-use serde_json::json;
 
 use super::story::{Story, export};
 use super::{names, tampered};
 use crate::jackpot::fixture::tier;
 use crate::jackpot::transfer::Pair;
+use crate::support::prelude::*;
 
 /// A jackpot that gave and one that received twice, the second time beyond its cap.
 async fn stories() -> (Story, Story) {

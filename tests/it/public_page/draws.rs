@@ -7,14 +7,12 @@ use jackpot_core::jackpot::cycle::CycleSeed;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::odds::Odds;
 use jackpot_core::money::Minor;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{operate, put};
-use crate::fault::support::{PATIENCE, redrawing};
+use crate::fault::support::redrawing;
 use crate::support::browser::{Browser, Scripts};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const DRAWS: u64 = 10_000;
 const BATCH: u64 = 500;
@@ -222,13 +220,7 @@ async fn the_attempts_of_entries_are_those_that_the_service_recorded() {
     let mut definition = redrawing("refused");
     definition["public_meter"] = json!(true);
     definition["max_redraws"] = json!(5);
-    assert!(
-        service
-            .put("/v1/jackpots/refused", definition)
-            .await
-            .status
-            .is_success()
-    );
+    service.put("/v1/jackpots/refused", definition).await.done();
     let mut entries = Vec::new();
     for number in 0..120 {
         let body = json!({"entry_id": format!("e{number}"), "player_id": "p", "stake": 100, "client_seed": format!("s-{}", number % 3)});

@@ -5,12 +5,8 @@ mod draws;
 mod page;
 mod ticker;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use crate::console::fixture::Page;
-use crate::support::http_client;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Every fourth entry takes all of `grand`, two of four win 30 from `mini`.
 fn definition(id: &str, change: &Value) -> Value {
@@ -29,22 +25,24 @@ fn definition(id: &str, change: &Value) -> Value {
 }
 
 async fn put(service: &Service, id: &str, change: &Value) {
-    let answer = service.put(&format!("/v1/jackpots/{id}"), definition(id, change)).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service
+        .put(&format!("/v1/jackpots/{id}"), definition(id, change))
+        .await
+        .done();
 }
 
 async fn enter(service: &Service, id: &str, entry: &str) -> Value {
     let body = json!({"entry_id": entry, "player_id": format!("player-no-{entry}"), "stake": 100});
     let answer = service.post(&format!("/v1/jackpots/{id}/entries"), body).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.is(201);
     answer.body
 }
 
 async fn operate(service: &Service, id: &str, action: &str) {
-    let answer = service
+    service
         .post(&format!("/v1/jackpots/{id}/{action}"), json!({"reason": "a test"}))
-        .await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+        .await
+        .done();
 }
 
 /// A page as somebody without a key gets it.

@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use reqwest::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LINK, RETRY_AFTER, VARY};
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 
 use super::{ask, enter, metric, open, operate, put};
 use crate::console::fixture::{Page, between};
-use crate::fault::support::{LIMITS, PATIENCE, own_redis, service_on};
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 /// The data of the script.
 fn data(page: &Page) -> Value {
@@ -66,13 +63,13 @@ async fn the_page_shows_pools_rules_winners_and_seeds() {
         "Epoch 2 · open",
         "Epoch 1 · seed shown",
     ] {
-        assert!(text.contains(shown), "{shown}: {text}");
+        text.says(shown);
     }
-    assert!(!page.html.contains("player-no-e"), "players are masked");
+    page.html.hides("player-no-e"); // players are masked
     let meter = service.get("/v1/jackpots/spring/meter").await.body;
     let grand = meter["meters"][0]["pool"].as_u64().expect("a number");
     let shown = format!(">€{}.{:02}</jackpot-ticker>", grand / 100, grand % 100);
-    assert!(page.html.contains(&shown), "{shown}");
+    page.html.says(&shown);
     let data = data(&page);
     let fairness = service.get("/v1/jackpots/spring/fairness").await.body;
     assert_eq!(data["epochs"][0]["seed"], fairness["epochs"][0]["seed"]);
@@ -113,10 +110,8 @@ async fn a_page_has_no_script_or_style_of_its_own_and_a_strict_policy() {
         }
     }
     let page = open(&service, "/j/spring", &[]).await;
-    assert!(
-        page.html
-            .contains("<h1>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;</h1>")
-    );
+    page.html
+        .says("<h1>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;</h1>");
 }
 
 #[tokio::test]
@@ -129,12 +124,7 @@ async fn the_page_with_its_files_is_small() {
     for path in page.html.split('"').filter(|text| text.starts_with("/assets/")) {
         let file = open(&service, path, &[]).await;
         assert_eq!(file.status, StatusCode::OK, "{path}");
-        assert!(
-            file.headers[CACHE_CONTROL]
-                .to_str()
-                .expect("text")
-                .contains("immutable")
-        );
+        file.headers[CACHE_CONTROL].to_str().expect("text").says("immutable");
         bytes += file.html.len();
         files += 1;
     }
@@ -146,7 +136,7 @@ async fn a_private_jackpot_and_a_missing_one_are_the_same_page() {
     let service = Service::start().await;
     put(&service, "hidden", &json!({"public_meter": false})).await;
     put(&service, "later", &json!({})).await;
-    assert_eq!(open(&service, "/j/later", &[]).await.status, StatusCode::OK);
+    open(&service, "/j/later", &[]).await.is(200);
     put(&service, "later", &json!({"public_meter": false})).await;
     for path in ["/j/{}", "/j/{}/check.html", "/embed/{}"] {
         let mut pages = Vec::new();
@@ -161,11 +151,10 @@ async fn a_private_jackpot_and_a_missing_one_are_the_same_page() {
             pages.push(page.html);
         }
         assert!(pages.iter().all(|page| *page == pages[0]), "{pages:#?}");
-        assert!(pages[0].contains("There is no such jackpot"));
+        pages[0].says("There is no such jackpot");
     }
     let bearer = format!("Bearer {}", service.operator_key());
-    let keyed = open(&service, "/j/hidden", &[("authorization", &bearer)]).await;
-    assert_eq!(keyed.status, StatusCode::NOT_FOUND, "a key opens nothing here");
+    open(&service, "/j/hidden", &[("authorization", &bearer)]).await.is(404); // a key opens nothing here
 }
 
 #[tokio::test]
@@ -177,14 +166,11 @@ async fn hidden_winners_leave_no_trace() {
         page.html.contains("seed shown").then_some(page)
     })
     .await;
-    assert!(
-        !page.html.contains("winners") && !page.html.contains("Winners"),
-        "{}",
-        page.html
-    );
+    page.html.hides("winners");
+    page.html.hides("Winners");
     put(&service, "spring", &json!({"winners": "full"})).await;
     let page = whole(&service, "/j/spring").await;
-    assert!(page.html.contains("player-no-e"));
+    page.html.says("player-no-e");
 }
 
 #[tokio::test]
@@ -274,7 +260,7 @@ async fn the_newest_of_many_epochs_are_in_the_page() {
         let data = data(&page);
         let epochs = data["epochs"].as_array().expect("epochs");
         assert_eq!((epochs.len(), &epochs[49]["epoch"]), (50, &json!(206)));
-        assert!(!page.html.contains("Epoch 196 ·"), "ten are in the list");
+        page.html.hides("Epoch 196 ·"); // ten are in the list
         let file = open(&service, "/j/spring/check.html", &[]).await;
         assert!(self::data(&file)["epochs"].as_array().expect("epochs").len() >= 200);
         // The next reading begins at the last pages.
@@ -298,7 +284,7 @@ async fn without_sql_the_page_still_shows_the_pools() {
     let pool = |page: &Page| between(&page.html, "label=\"Jackpot mini\">", "<").to_owned();
     let page = eventually(PATIENCE, "the winners can't be read", async || {
         let page = open(&service, "/j/spring", &[]).await;
-        assert_eq!(page.status, StatusCode::OK, "{}", page.text());
+        page.is(200);
         page.text()
             .contains("The list of winners can't be read now.")
             .then_some(page)
@@ -307,7 +293,7 @@ async fn without_sql_the_page_still_shows_the_pools() {
     let meter = service.get("/v1/jackpots/spring/meter").await.body;
     let mini = meter["meters"][1]["pool"].as_u64().expect("a number");
     assert_eq!(pool(&page), format!("€{}.{:02}", mini / 100, mini % 100));
-    assert!(page.html.contains("Epoch 2"), "commitments are in Redis too");
+    page.html.says("Epoch 2"); // commitments are in Redis too
     postgres.start_again().await;
     whole(&service, "/j/spring").await;
 }
@@ -317,7 +303,7 @@ async fn without_redis_a_page_says_so_and_loads_itself_again() {
     let mut redis = own_redis(&[]).await;
     let service = service_on(redis.url(), &[]).await;
     put(&service, "spring", &json!({})).await;
-    assert_eq!(open(&service, "/j/spring", &[]).await.status, StatusCode::OK);
+    open(&service, "/j/spring", &[]).await.is(200);
     redis.kill9();
     for (language, said) in [
         ("en", "The jackpot can't be shown now"),
@@ -329,11 +315,8 @@ async fn without_redis_a_page_says_so_and_loads_itself_again() {
                 return None;
             }
             assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{}", page.html);
-            assert!(
-                page.html.contains(said) && page.html.contains("<meta http-equiv=\"refresh\""),
-                "{}",
-                page.html
-            );
+            page.html.says(said);
+            page.html.says("<meta http-equiv=\"refresh\"");
             assert!(page.headers.contains_key(RETRY_AFTER));
             Some(())
         })

@@ -1,16 +1,12 @@
 //! The ticker on other sites, in a real browser: another port is another origin.
 
 use reqwest::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ETAG};
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 
 use super::{ask, enter, metric, open, put};
 use crate::console::fixture::between;
-use crate::fault::support::PATIENCE;
 use crate::room::page::site::Site;
 use crate::support::browser::{Browser, Scripts};
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const STREAMS: &str = "jackpot_public_streams";
 
@@ -57,8 +53,7 @@ async fn until_shown(browser: &Browser, wanted: &[&str]) {
 
 async fn fund(service: &Service, tier: &str, id: &str, amount: i64) {
     let body = json!({"adjustment_id": id, "tier": tier, "meter": "pool", "amount": amount, "reason": "a test"});
-    let answer = service.post("/v1/jackpots/spring/adjustments", body).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service.post("/v1/jackpots/spring/adjustments", body).await.done();
 }
 
 async fn until_streams(service: &Service, wanted: u32) {
@@ -72,7 +67,7 @@ async fn until_streams(service: &Service, wanted: u32) {
 async fn the_script_is_small_and_any_site_may_load_it() {
     let service = Service::start().await;
     let script = open(&service, "/embed/ticker.js", &[("origin", "https://games.example")]).await;
-    assert_eq!(script.status, StatusCode::OK);
+    script.is(200);
     assert!(script.html.len() < 10_000, "{} bytes", script.html.len());
     assert_eq!(script.headers[ACCESS_CONTROL_ALLOW_ORIGIN], "*");
     assert_eq!(script.headers["cross-origin-resource-policy"], "cross-origin");
@@ -85,7 +80,7 @@ async fn the_script_is_small_and_any_site_may_load_it() {
     );
     let tag = script.headers[ETAG].to_str().expect("text");
     let again = ask(&service, Method::GET, "/embed/ticker.js", &[("if-none-match", tag)]).await;
-    assert_eq!(again.status, StatusCode::NOT_MODIFIED);
+    again.is(304);
     assert_eq!(again.headers[ACCESS_CONTROL_ALLOW_ORIGIN], "*");
 }
 
@@ -269,7 +264,7 @@ async fn the_digits_are_those_of_the_service() {
         put(&service, &id, &change).await;
         let body = json!({"adjustment_id": "f", "tier": "mini", "meter": "pool", "amount": 12_345, "reason": "a test"});
         let path = format!("/v1/jackpots/{id}/adjustments");
-        assert!(service.post(&path, body).await.status.is_success());
+        service.post(&path, body).await.done();
         tags += &tag(&service, "tier=\"mini\" locale=\"en\"").replace("\"spring\"", &format!("\"{id}\""));
     }
     site.show(page(&service, &tags));

@@ -5,13 +5,9 @@ use std::sync::Arc;
 use jackpot::room::scripts::{End, Seen, Visit};
 use jackpot::room::ticket::Ticket;
 use jackpot_core::clock::rfc3339;
-use reqwest::StatusCode;
-use serde_json::json;
 
-use crate::fault::support::{PATIENCE, service_on};
 use crate::room::fixture::{RoomFixture, ahead, ended, is_in, seen, users};
-use crate::support::eventually;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 async fn look_at(fixture: &RoomFixture, tickets: impl IntoIterator<Item = Ticket>) -> Vec<Seen> {
     let visits: Vec<_> = tickets.into_iter().map(Visit::Look).collect();
@@ -120,11 +116,8 @@ async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
     let path = |seen: &Seen| format!("/v1/rooms/{}/tickets/{}", fixture.id, seen.ticket);
     for (position, seen) in (1..).zip(&joined) {
         let answer = service.get(&path(seen)).await;
-        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
-        assert_eq!(
-            (&answer.body["status"], &answer.body["position"]),
-            (&json!("waiting"), &json!(position))
-        );
+        answer.is(200);
+        assert_has!(answer.body, {"status": "waiting", "position": position});
     }
     // Each instance steps a room where somebody waits, so that nothing else looks like an outage.
     let stepped = async || fixture.hash(&fixture.keys.state).await["stepped"].clone();

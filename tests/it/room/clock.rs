@@ -5,14 +5,10 @@ use std::sync::Arc;
 
 use jackpot::room::scripts::Visit;
 use redis::aio::MultiplexedConnection;
-use serde_json::{Value, json};
 
-use crate::fault::support::{PATIENCE, service_on};
 use crate::room::fixture::{RoomFixture, ahead, end_of, is_in, users};
 use crate::room::http::support::{create, enter, jackpot, joined, leave};
-use crate::support::eventually;
-use crate::support::redis::TestRedis;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 use crate::support::shifted_clock::ShiftedClock;
 
 const HOUR_S: i64 = 3_600;
@@ -119,11 +115,11 @@ async fn a_room_whose_clock_was_put_back_goes_on() {
     let waits = joined(&service, "door", "next").await;
     assert_eq!(waits["status"], "waiting");
     let path = format!("/v1/rooms/door/tickets/{}", waits["ticket"].as_str().expect("a ticket"));
-    let came_in = eventually(PATIENCE, "the session of the first ends", async || {
-        let ticket = service.get(&path).await.body;
-        (ticket["status"] == "admitted").then_some(ticket)
-    })
-    .await;
+    let came_in = service
+        .until(&path, "the session of the first ends", |ticket| {
+            ticket["status"] == "admitted"
+        })
+        .await;
     assert_eq!(enter(&service, "behind", "e1", "next", &came_in["pass"]).await, TAKEN);
     assert_eq!(
         enter(&service, "behind", "e2", "first", &first["pass"]).await,

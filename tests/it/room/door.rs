@@ -17,15 +17,11 @@ use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::secret::MasterSecret;
-use serde_json::{Value, json};
 
-use crate::fault::support::PATIENCE;
 use crate::room::fixture::{RoomFixture, definition};
-use crate::support::eventually;
 use crate::support::given::{SECRET, operator, standalone};
-use crate::support::ledger_db::LedgerDb;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::redis::TestRedis;
 
 /// The signing key of an instance.
 pub const KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";

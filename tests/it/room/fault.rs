@@ -3,16 +3,11 @@
 use std::sync::Arc;
 
 use jackpot_api::room::Status;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
 use crate::fault::ledger_support::{compared, service_beside, until_it_agrees};
-use crate::fault::support::PATIENCE;
 use crate::room::fixture::{Room, RoomFixture, is_in};
-use crate::support::eventually;
 use crate::support::ledger_fixture::InLedger;
-use crate::support::redis::TestRedis;
-use crate::support::service::output_text;
+use crate::support::prelude::*;
 
 /// A room with one user in and one waiting; sessions last a second.
 async fn room() -> RoomFixture {
@@ -41,25 +36,19 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     until_it_agrees(&service, &fixture).await;
     let audit = service.get(&format!("/v1/audit?room_id={id}")).await;
     let first = &audit.body["items"][0];
-    assert_eq!(
-        (&first["action"], &first["target"], &first["who"], &first["before"]),
-        (&json!("define"), &json!(id), &json!("tester"), &Value::Null)
-    );
+    assert_has!(first, {"action": "define", "target": id, "who": "tester", "before": null});
     assert_eq!(first["after"]["definition"]["capacity"], 1, "{audit:?}");
     let ready = service.get("/readyz").await;
     assert_eq!(ready.body["refused"]["rooms"], 0, "{ready:?}");
     let metrics = service.get("/metrics").await.text;
-    assert!(
-        metrics.contains(&format!("jackpot_ledger_lag_events{{room=\"{id}\"}} 0")),
-        "{metrics}"
-    );
+    metrics.says(&format!("jackpot_ledger_lag_events{{room=\"{id}\"}} 0"));
     let url = service.url("");
     let clean = service.command(&["reconcile", "--url", &url, "--room", id]);
-    assert!(clean.status.success(), "{}", output_text(&clean));
+    clean.done();
     assert!(
-        output_text(&clean).starts_with(&format!("room {id} at event ")),
+        clean.words().starts_with(&format!("room {id} at event ")),
         "{}",
-        output_text(&clean)
+        clean.words()
     );
 
     fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
@@ -86,9 +75,9 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     tamper(1).await;
     status(Status::Suspended).await;
     let wrong = service.command(&["reconcile", "--url", &url]);
-    assert_eq!(wrong.status.code(), Some(1), "{}", output_text(&wrong));
+    assert_eq!(wrong.status.code(), Some(1), "{}", wrong.words());
     let fault = "capacity is 2 in Redis and 1 in the ledger";
-    assert!(output_text(&wrong).contains(fault), "{}", output_text(&wrong));
+    wrong.says(fault);
     assert_eq!(compared(&service, &fixture).await.0, StatusCode::CONFLICT);
     tamper(-1).await;
     status(Status::Open).await;
@@ -104,27 +93,23 @@ async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
     assert!(service.stop().await.success());
     let events = fixture.snapshot().await.mark.n();
     let whole = service.command(&["restore", "--room", id]);
-    assert_eq!(whole.status.code(), Some(1), "{}", output_text(&whole));
-    assert!(
-        output_text(&whole).contains("NOT restored: Redis has all its events"),
-        "{}",
-        output_text(&whole)
-    );
+    assert_eq!(whole.status.code(), Some(1), "{}", whole.words());
+    whole.says("NOT restored: Redis has all its events");
     fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     service.restart().await;
     let nothing = fixture.dump().await.is_empty();
     assert!(nothing, "nothing is made anew by a start");
     assert!(service.stop().await.success());
     let restored = service.command(&["restore"]);
-    assert!(restored.status.success(), "{}", output_text(&restored));
+    restored.done();
     let line = format!("room:{id}: restored, event {} after 1 restores\n", events + 1);
-    assert!(output_text(&restored).contains(&line), "{}", output_text(&restored));
+    restored.says(&line);
     let other = service.command(&["restore", "--room", "none"]);
     let unknown = "the ledger has no event of room 'none'";
-    assert!(output_text(&other).contains(unknown), "{}", output_text(&other));
+    other.says(unknown);
     let table = service.command(&["reconcile", "--room", id]);
-    assert!(table.status.success(), "{}", output_text(&table));
-    assert!(output_text(&table).contains("capacity"), "{}", output_text(&table));
+    table.done();
+    table.says("capacity");
     service.restart().await;
     until_let_in(&fixture).await;
     until_it_agrees(&service, &fixture).await;

@@ -16,10 +16,10 @@ use jackpot_api::room::Status;
 use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
-use serde_json::{Value, json};
 
 use crate::support::fixture::{Capability, Fields, Fixture};
 use crate::support::given::{SECRET, operator};
+use crate::support::prelude::*;
 
 /// How long records of ended tickets are kept.
 pub const RETENTION_MS: u64 = 600_000;

@@ -4,15 +4,10 @@ use std::sync::Arc;
 
 use jackpot::room::scripts::Place;
 use jackpot_core::ids::Id;
-use reqwest::StatusCode;
-use serde_json::json;
 
-use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::room::http::support::{create, join, joined, leave, look, problem};
-use crate::support::eventually;
+use crate::room::http::support::{create, join, joined, leave, look};
 use crate::support::given::person;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 async fn limit(connection: &mut redis::aio::MultiplexedConnection, bytes: u64) {
     redis::cmd("CONFIG")
@@ -34,7 +29,7 @@ async fn over_http_joins_get_503_and_the_others_go_on() {
     eventually(PATIENCE, "nobody joins", async || {
         let refused = join(&service, "full", "c").await;
         (refused.status == StatusCode::SERVICE_UNAVAILABLE).then(|| {
-            assert_eq!(problem(&refused), (503, "store-unavailable"));
+            refused.refused(503, "store-unavailable");
             assert!(refused.headers.contains_key("retry-after"));
         })
     })

@@ -1,14 +1,9 @@
 //! Rooms of whole services: the case of ten places, and two instances, one of them killed.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
-use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::room::http::support::{create, enter, jackpot, joined, leave, look};
-use crate::support::eventually;
 use crate::support::local::LocalServer;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 fn ms(ticket: &Value, field: &str) -> i64 {
     let text = ticket[field].as_str().expect("a time");
@@ -52,8 +47,8 @@ async fn behind_those_who_abandoned_and_those_who_expired_the_last_ten_come_in()
         assert!(behind_ms <= 2_000, "{behind_ms} ms behind: {ticket}");
     }
     let room = service.get("/v1/rooms/ten").await.body;
-    assert_eq!([&room["admitted"], &room["expired"], &room["abandoned"]], [20, 10, 10]);
-    assert_eq!([&room["active"], &room["waiting"]], [10, 0]);
+    assert_has!(room, {"admitted": 20, "expired": 10, "abandoned": 10});
+    assert_has!(room, {"active": 10, "waiting": 0});
 }
 
 /// Two services on one Redis and one database, each with a data directory and signing keys of its own.
@@ -81,10 +76,7 @@ async fn pair() -> Pair {
 async fn a_pass_of_one_instance_is_good_at_the_other_until_its_user_leaves() {
     let pair = pair().await;
     create(&pair.one, "shared", 1, &json!({})).await;
-    assert_eq!(
-        jackpot(&pair.one, "behind", &json!("shared")).await.status,
-        StatusCode::CREATED
-    );
+    jackpot(&pair.one, "behind", &json!("shared")).await.is(201);
     let ticket = joined(&pair.one, "shared", "ann").await;
     let taken = enter(&pair.other, "behind", "e1", "ann", &ticket["pass"]).await;
     assert_eq!(taken.0, 201, "{taken:?}");

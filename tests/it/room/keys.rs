@@ -12,15 +12,12 @@ use jackpot::room::tokens::Tokens;
 use jackpot::signing::{self, SigningFile, SigningKeys};
 use jackpot::sql::Sql;
 use jackpot_core::ids::Id;
-use serde_json::json;
 use tokio::time::timeout;
 
-use crate::fault::support::PATIENCE;
 use crate::room::door::{Instance, KEY};
-use crate::support::eventually;
-use crate::support::ledger_db::{self, LedgerDb};
+use crate::support::ledger_db;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 fn id(name: &str) -> Id {
     Id::parse(name).expect("an id")

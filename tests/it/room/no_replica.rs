@@ -5,16 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use crate::fault::support::{LIMITS, PATIENCE};
 use crate::room::http::support::{create, joined, path};
 use crate::support::cluster::TestCluster;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 const ROOM: &str = "lobby";
 const TIMEOUT_S: u64 = 8;
@@ -117,11 +114,11 @@ async fn heavy_nobody_is_abandoned_while_no_replica_confirms_that_he_asked() {
         let place = found["position"].as_u64().expect("a position");
         assert!([position, position + 1].contains(&place), "{found}");
     }
-    eventually(PATIENCE, "who went away is abandoned", async || {
-        let room = service.get(&format!("/v1/rooms/{ROOM}")).await.body;
-        (room["abandoned"] == 1).then_some(())
-    })
-    .await;
+    service
+        .until(&format!("/v1/rooms/{ROOM}"), "who went away is abandoned", |room| {
+            room["abandoned"] == 1
+        })
+        .await;
     stop.store(true, Ordering::Relaxed);
     while let Some(asked) = asking.join_next().await {
         asked.expect("it asked");

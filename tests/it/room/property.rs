@@ -12,12 +12,11 @@ use jackpot_api::room::Status;
 use jackpot_core::clock::rfc3339;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use serde_json::json;
 
 use crate::room::fixture::{RETENTION_MS, RoomFixture};
 use crate::room::model::{Model, Rules, Stand};
 use crate::support::cases;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Act {

@@ -4,9 +4,9 @@ use jackpot::room::scripts::{self, DefineRefusal, Defined, ScriptError, Wanted};
 use jackpot_api::room::Status;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::room::fixture::{RoomFixture, definition};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_room_is_created_as_it_was_defined() {

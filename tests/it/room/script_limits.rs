@@ -6,10 +6,9 @@ use jackpot::room::scripts::{self, End, MAX_VISITS, ScriptError, Visit, VisitRep
 use jackpot::store::StoreError;
 use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::room::fixture::{RoomFixture, ended, is_in, seen, users};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// Joins of `count` users, in as many calls as needed.
 async fn crowd(fixture: &RoomFixture, count: usize) -> Vec<scripts::Seen> {
@@ -209,7 +208,7 @@ async fn a_key_of_a_wrong_type_ends_every_call_before_it_writes() {
         };
         set(wrong).await;
         let error = fixture.try_visit(&[]).await.expect_err(field).to_string();
-        assert!(error.contains("JP_DAMAGED state"), "{error}");
+        error.says("JP_DAMAGED state");
         let read = scripts::snapshot(&fixture.store, &keys, Mark::ZERO).await;
         assert!(read.is_err(), "{field}");
         set(&right).await;

@@ -4,9 +4,9 @@ use jackpot::room::scripts::{self, Reordered, Seen, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::mark::Mark;
-use serde_json::{Value, json};
 
 use crate::room::fixture::{RoomFixture, ahead, is_in, seen, users};
+use crate::support::prelude::*;
 
 /// A room for three that opens in a hundred seconds.
 fn opening() -> Value {

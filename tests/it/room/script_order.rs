@@ -6,9 +6,9 @@ use std::sync::Arc;
 use jackpot::room::scripts::{self, End, Visit};
 use jackpot::room::ticket::Ticket;
 use jackpot::subject::Subject;
-use serde_json::json;
 
 use crate::room::fixture::{RETENTION_MS, RoomFixture, ahead, ended, is_in, seen, users};
+use crate::support::prelude::*;
 
 async fn looks(fixture: &RoomFixture, tickets: &[Ticket]) -> Vec<scripts::Seen> {
     let visits: Vec<_> = tickets.iter().copied().map(Visit::Look).collect();

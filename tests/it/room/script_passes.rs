@@ -6,9 +6,9 @@ use jackpot::room::scripts::{self, End, RestoredState, ScriptError, Visit};
 use jackpot::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::room::fixture::{RoomFixture, ahead, definition, end_of, ended, is_in};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn who_leaves_from_within_is_on_the_list_until_the_pass_expires() {

@@ -4,9 +4,9 @@ use jackpot::room::scripts::{End, Place, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;
 use jackpot_api::room::Status;
 use jackpot_core::ids::PersonId;
-use serde_json::json;
 
 use crate::room::fixture::{RoomFixture, ahead, end_of, ended, is_in, seen};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn who_finds_room_is_in_at_once_and_the_others_wait_in_order() {
@@ -275,6 +275,6 @@ async fn a_ticket_of_another_user_is_refused_before_anything_is_written() {
         nonce: String::new(),
     };
     let refused = fixture.try_visit(&[fixture.join("c"), stolen]).await;
-    assert!(refused.expect_err("refused").to_string().contains("JP_ARGUMENT ticket"));
+    refused.expect_err("refused").to_string().says("JP_ARGUMENT ticket");
     assert_eq!(fixture.dump().await, before);
 }

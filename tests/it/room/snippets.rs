@@ -6,10 +6,9 @@ use std::process::{Command, Output};
 use jackpot::room::pass::{self, Claims, PASS};
 use jackpot::room::ticket::Ticket;
 use jackpot_core::ids::{Id, PersonId};
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
 use crate::room::page::support::{SHOP, link, open, room, service, signed};
+use crate::support::prelude::*;
 
 /// Calls the documented function with the arguments of the command line. Prints what the pass says as JSON, or why it
 /// is refused.
@@ -29,7 +28,7 @@ fn snippet() -> String {
     let text = std::fs::read_to_string(path).expect("the document");
     let (_, python) = text.split_once("```python\n").expect("a snippet");
     let (python, rest) = python.split_once("```").expect("its end");
-    assert!(!rest.contains("```python"), "one snippet is run");
+    rest.hides("```python"); // one snippet is run
     python.to_owned()
 }
 
@@ -66,15 +65,12 @@ async fn the_documented_check_takes_a_pass_and_nothing_else() {
     room(&service, "lobby", 2, &json!({})).await;
     let origin = service.url("");
     let ticket = service.post("/v1/rooms/lobby/tickets", json!({"user_id": "ann"})).await;
-    assert_eq!(ticket.status, StatusCode::CREATED, "{}", ticket.text);
+    ticket.is(201);
     let pass = ticket.body["pass"].as_str().expect("a pass");
     let good = check(&origin, pass, "lobby", "ann").await;
-    assert!(good.status.success(), "{good:?}");
+    good.done();
     let said: Value = serde_json::from_slice(&good.stdout).expect("JSON");
-    assert_eq!(
-        (&said["sub"], &said["jti"], &said["aud"]),
-        (&json!("ann"), &ticket.body["ticket"], &json!("lobby"))
-    );
+    assert_has!(said, {"sub": "ann", "jti": ticket.body["ticket"], "aud": "lobby"});
 
     assert_eq!(refused(&origin, pass, "other", "ann").await, "InvalidAudienceError");
     assert_eq!(refused(&origin, pass, "lobby", "bob").await, "InvalidSubjectError");

@@ -3,16 +3,12 @@
 use jackpot::room::error::RoomError;
 use jackpot::room::scripts::Wanted;
 use jackpot_core::ids::Id;
-use serde_json::json;
 
-use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::room::door::{Instance, KEY};
 use crate::room::fixture::definition;
 use crate::room::http::support::{create, joined};
-use crate::support::eventually;
 use crate::support::given::operator;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// The tests of `room::silent` check how soon this happens.
 #[tokio::test]

@@ -9,6 +9,7 @@ use redis::Value;
 use rustix::process::Signal;
 
 use crate::store::support::{MARGIN_MS, SAFE, Server, call, eventually, get, open, put, settings};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_forgotten_script_is_sent_again() {
@@ -219,7 +220,7 @@ async fn a_replicated_answer_waits_for_the_replica() {
     replica.signal(Signal::STOP);
     match call(&store, &script, "jp:{a}:k", "w").await {
         Err(StoreError::Unavailable { cause, .. }) => {
-            assert!(cause.contains("no replica"), "{cause}");
+            cause.says("no replica");
         }
         other => panic!("{other:?}"),
     }

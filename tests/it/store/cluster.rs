@@ -10,6 +10,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::store::support::{MARGIN_MS, SAFE, Server, call, call_here, eventually, get, open, put, refusal, settings};
+use crate::support::prelude::*;
 
 struct Nodes {
     nodes: Vec<Server>,
@@ -218,7 +219,7 @@ async fn an_isolated_primary_is_left_for_its_promoted_replica() {
     })
     .await;
     let info: String = redis::cmd("CLUSTER").arg("INFO").query(&mut old).unwrap();
-    assert!(info.contains("cluster_state:fail"), "still isolated: {info}");
+    info.says("cluster_state:fail");
     store.close().await;
 }
 
@@ -269,10 +270,8 @@ async fn every_primary_is_checked() {
         .exec(&mut cluster.nodes[2].connection())
         .unwrap();
     let message = refusal(&settings(RedisMode::Cluster, &cluster.urls()[..1])).await;
-    assert!(
-        message.contains(&cluster.nodes[2].port.to_string()) && message.contains("CONFIG SET appendonly yes"),
-        "{message}"
-    );
+    message.says(&cluster.nodes[2].port.to_string());
+    message.says("CONFIG SET appendonly yes");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, test_kill_process};
 use tempfile::TempDir;
 
 use crate::store::support::{call, eventually, get, put, send_signal, settings};
+use crate::support::prelude::*;
 
 fn embedded() -> Redis {
     settings(RedisMode::Embedded, &[])
@@ -72,7 +73,7 @@ async fn a_directory_in_use_is_refused_with_its_holder() {
     let dir = TempDir::new().unwrap();
     let store = Store::open(&embedded(), dir.path()).await.unwrap();
     let error = Store::open(&embedded(), dir.path()).await.unwrap_err().to_string();
-    assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+    error.says(&format!("process {}", std::process::id()));
     assert_eq!(get(&store, "none").await.unwrap(), None);
     store.close().await;
 }
@@ -84,7 +85,7 @@ async fn a_path_too_long_for_a_socket_is_refused() {
         .await
         .unwrap_err()
         .to_string();
-    assert!(error.contains("the system allows 107"), "{error}");
+    error.says("the system allows 107");
 }
 
 #[tokio::test]
@@ -161,7 +162,7 @@ async fn the_server_of_a_killed_service_is_adopted_and_supervised() {
     );
     let orphan = Orphan(pid);
     let error = Store::open(&embedded(), dir.path()).await.unwrap_err().to_string();
-    assert!(error.contains(&format!("process {}", owner.0.id())), "{error}");
+    error.says(&format!("process {}", owner.0.id()));
     owner.kill();
     assert!(alive(pid), "kill -9 of a service leaves its server");
 
@@ -288,6 +289,6 @@ async fn somebody_elses_server_on_our_socket_is_not_touched() {
     })
     .await;
     let error = Store::open(&embedded(), dir.path()).await.unwrap_err().to_string();
-    assert!(error.contains("is not ours"), "{error}");
+    error.says("is not ours");
     assert!(other.0.try_wait().unwrap().is_none(), "it still runs");
 }

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::eventually;
 use crate::support::local::connect;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::redis::TestRedis;
 
 async fn incr(url: &str, key: &str) -> redis::RedisResult<i64> {
     redis::cmd("INCR").arg(key).query_async(&mut connect(url).await?).await

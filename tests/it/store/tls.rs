@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use crate::store::support::{SAFE, Server, call, eventually, free_port, get, open, put, refusal, settings};
 use crate::support::certificates::Certificates;
+use crate::support::prelude::*;
 
 /// A server that speaks TLS alone.
 fn server(files: &Certificates, extra: &[&str]) -> Server {
@@ -44,9 +45,9 @@ async fn a_server_is_trusted_by_our_authority_alone() {
     store.close().await;
 
     settings.tls_ca_file = files.path("other.pem");
-    assert!(refusal(&settings).await.contains("does not answer"));
+    refusal(&settings).await.says("does not answer");
     settings.tls_ca_file = files.path("missing.pem");
-    assert!(refusal(&settings).await.contains("redis.tls_ca_file"));
+    refusal(&settings).await.says("redis.tls_ca_file");
 }
 
 #[tokio::test]
@@ -95,5 +96,5 @@ async fn heavy_every_node_of_a_cluster_is_reached_by_tls() {
     assert_eq!(reached.len(), nodes.len(), "{reached:?}");
     store.close().await;
     settings.tls_ca_file = files.path("other.pem");
-    assert!(refusal(&settings).await.contains("does not answer"));
+    refusal(&settings).await.says("does not answer");
 }

@@ -6,10 +6,10 @@ use jackpot::store::keys::{CouponKeys, JackpotKeys, RoomKeys};
 use jackpot::subject::kinds::{COUPON, JACKPOT, KindName, ROOM};
 use jackpot_core::ids::Id;
 use redis::Cmd;
-use serde_json::{Value, json};
 
 use super::suite::Case;
 use super::{process, toy};
+use crate::support::prelude::*;
 
 /// The suite, with a capability in the role of the type parameter.
 macro_rules! suite {

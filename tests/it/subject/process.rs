@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use jackpot::app::capabilities;
 use jackpot::cli::Cli;
-use reqwest::StatusCode;
 
 use super::toy;
-use crate::support::service::{PROGRAM, Service};
+use crate::support::prelude::*;
+use crate::support::service::PROGRAM;
 
 /// Set in the process that is the service.
 const SERVES: &str = "JACKPOT_TEST_TOYS";
@@ -48,13 +48,11 @@ async fn serves_and_stops() {
     let program = program(data.path());
     let program = program.to_str().expect("a plain path").to_owned();
     let mut service = Service::start_in(data, &[(PROGRAM, &program)]).await;
-    let list = service.get("/v1/toys").await;
-    assert_eq!(list.status, StatusCode::OK, "{}", list.text);
+    service.get("/v1/toys").await.is(200);
     let ready = service.get("/readyz").await;
     assert_eq!(ready.body["refused"]["toys"], 0, "{}", ready.text);
     let compared = service.get("/v1/reconciliation").await;
     assert_eq!(compared.body["toys"], serde_json::json!([]), "{}", compared.text);
-    let filtered = service.get("/v1/audit?toy_id=a").await;
-    assert_eq!(filtered.status, StatusCode::OK, "{}", filtered.text);
+    service.get("/v1/audit?toy_id=a").await.is(200);
     assert!(service.stop().await.success(), "{}", service.log());
 }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use jackpot::room::scripts::{ScriptError, Wanted};
 use jackpot::subject::Named;
 use redis::{FromRedisValue, Value as Reply, from_redis_value};
-use serde_json::json;
 
 use crate::coupon::fixture::CouponFixture;
 use crate::jackpot::fixture::JackpotFixture;
 use crate::room::fixture::RoomFixture;
 use crate::store::sources::{Source, sources};
 use crate::support::fixture::{Capability, Fixture};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// More keys and arguments than any script reads before it answers so.
 const KEYS: usize = 16;

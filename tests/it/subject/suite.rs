@@ -3,24 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use jackpot::subject::kinds::KindName;
 use redis::Cmd;
 use reqwest::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::fault::ledger_support::COMPARED_OFTEN;
-use crate::support::eventually;
-use crate::support::http_client;
-use crate::support::ledger_db::LedgerDb;
-use crate::support::redis::TestRedis;
-use crate::support::service::{Caller, PROGRAM, Service};
+use crate::support::prelude::*;
+use crate::support::service::{Caller, PROGRAM};
 
-/// Longest wait of a test for any condition.
-const PATIENCE: Duration = Duration::from_mins(1);
 /// Callers at the same time, and so the requests that a kill cuts.
 const CALLERS: u64 = 4;
 /// Kills of the service.
@@ -169,7 +161,7 @@ pub async fn puts_keep_their_preconditions<C: Case>(db: LedgerDb) {
         (StatusCode::OK, Some("\"2\"")),
         "a 412 changes nothing"
     );
-    assert_eq!(service.get(&path::<C>("z")).await.status, StatusCode::NOT_FOUND);
+    service.get(&path::<C>("z")).await.is(404);
 
     for id in ["c", "b"] {
         assert_eq!(put::<C>(&service, id, 0, None).await.0, StatusCode::CREATED);
@@ -226,7 +218,7 @@ async fn call_until_cut<C: Case>(caller: Caller, answered: Arc<Answered>) {
             let Ok(answer) = caller.put(&path::<C>("a"), &body).await else {
                 return;
             };
-            assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+            answer.is(200);
             let tag = answer.headers["etag"]
                 .to_str()
                 .expect("text")
@@ -240,7 +232,7 @@ async fn call_until_cut<C: Case>(caller: Caller, answered: Arc<Answered>) {
             let Ok(answer) = caller.post(&path, &body).await else {
                 return;
             };
-            assert!(answer.status.is_success(), "{}", answer.text);
+            answer.done();
             answered.events.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -298,8 +290,7 @@ pub async fn a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended<C: Case>(db:
     assert_eq!(put::<C>(&service, "a", 0, None).await.0, StatusCode::CREATED);
     for number in 0..3 {
         let (path, body) = C::event("a", number);
-        let answer = service.post(&path, body).await;
-        assert!(answer.status.is_success(), "{}", answer.text);
+        service.post(&path, body).await.done();
     }
     assert_eq!(put::<C>(&service, "a", 1, None).await.1.as_deref(), Some("\"2\""));
     until_clean::<C>(&service, "a").await;
@@ -318,11 +309,11 @@ pub async fn a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended<C: Case>(db:
         (&Value::Null, &json!(1)),
         "{row}"
     );
-    eventually(PATIENCE, "the state is as before", async || {
-        let after = service.get(&path::<C>("a")).await.body;
-        (C::lasting(&after) == C::lasting(&before)).then_some(())
-    })
-    .await;
+    service
+        .until(&path::<C>("a"), "the state is as before", |after| {
+            C::lasting(after) == C::lasting(&before)
+        })
+        .await;
     until_clean::<C>(&service, "a").await;
 
     C::tamper("a", 1)
@@ -330,28 +321,22 @@ pub async fn a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended<C: Case>(db:
         .await
         .expect("a value changes");
     let status = async |wanted: &str| {
-        eventually(PATIENCE, "the status follows", async || {
-            (service.get(&path::<C>("a")).await.body["status"] == wanted).then_some(())
-        })
-        .await;
+        service
+            .until(&path::<C>("a"), "the status follows", |shown| shown["status"] == wanted)
+            .await;
     };
     status("suspended").await;
     let (answer, row) = compared::<C>(&service, "a").await;
     assert_eq!((answer, &row["clean"]), (StatusCode::CONFLICT, &json!(false)), "{row}");
     let suspended = audit::<C>(&service, "a", "suspend", 1).await;
     let row = &suspended[0];
-    assert_eq!(
-        (&row["before"], &row["after"]),
-        (&json!("open"), &json!("suspended")),
-        "{row}"
-    );
+    assert_has!(row, {"before": "open", "after": "suspended"});
     assert!(
         row["who"].as_str().is_some_and(|who| !who.is_empty()) && row["reason"] != "",
         "{row}"
     );
     let (path, body) = C::event("a", 9);
-    let refused = service.post(&path, body).await;
-    assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text);
+    service.post(&path, body).await.is(409);
 
     C::tamper("a", -1)
         .exec_async(&mut connection)
@@ -380,7 +365,7 @@ pub async fn the_emergency_stop_holds_until_its_end<C: Case>(db: LedgerDb) {
     let mut service = start::<C>(&db, &environment).await;
     assert_eq!(put::<C>(&service, "a", 0, None).await.0, StatusCode::CREATED);
     let (path, body) = C::event("a", 0);
-    assert!(service.post(&path, body).await.status.is_success());
+    service.post(&path, body).await.done();
     let refused = async |service: &Service, id: &str, number: u64| {
         let (path, body) = C::event(id, number);
         let answer = service.post(&path, body).await;
@@ -391,10 +376,10 @@ pub async fn the_emergency_stop_holds_until_its_end<C: Case>(db: LedgerDb) {
         );
     };
     let decide = async |service: &Service, verb: &str| {
-        let answer = service
+        service
             .post(&format!("/v1/emergency-{verb}"), json!({"reason": "a test"}))
-            .await;
-        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+            .await
+            .is(200);
     };
 
     decide(&service, "stop").await;
@@ -439,8 +424,5 @@ pub async fn the_emergency_stop_holds_until_its_end<C: Case>(db: LedgerDb) {
         until_clean::<C>(&service, id).await;
     }
     let rows = audit::<C>(&service, "a", "emergency-stop", 1).await;
-    assert_eq!(
-        (&rows[0]["reason"], &rows[0]["after"]),
-        (&json!("a test"), &json!("stopped"))
-    );
+    assert_has!(rows[0], {"reason": "a test", "after": "stopped"});
 }

@@ -11,13 +11,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use base64::Engine as _;
-use reqwest::Method;
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::service::processes_in;
 use super::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// For the start of the driver, and for that of the browser, on a loaded machine.
 const START_DEADLINE: Duration = Duration::from_mins(1);

@@ -13,11 +13,11 @@ use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use redis::FromRedisValue;
 use redis::aio::MultiplexedConnection;
-use serde_json::Value;
 
 use super::given::standalone;
 use super::redis::TestRedis;
 use crate::jackpot::by_hand;
+use crate::support::prelude::*;
 
 /// Fields of an event.
 pub type Fields = BTreeMap<String, String>;

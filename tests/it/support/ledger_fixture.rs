@@ -16,13 +16,13 @@ use jackpot::settings;
 use jackpot::telemetry::Metrics;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::ids::Id;
-use serde_json::Value;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::fixture::{Capability, Fields, Fixture};
 use super::given::operator;
 use super::ledger_db::LedgerDb;
 use super::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// A row of text, column after column.
 pub type Texts = Vec<String>;

@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, FromRedisValue};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -103,6 +103,11 @@ impl LocalServer {
         connect(&self.url).await.expect("the server started here answers")
     }
 
+    /// A command, on a connection of its own.
+    pub async fn run<T: FromRedisValue>(&self, words: &[&str]) -> T {
+        run(&mut self.connection().await, words).await
+    }
+
     /// `kill -9`, as a crash of the server would. Its files stay.
     pub fn kill9(&mut self) {
         self.process.kill().expect("a process started here can be killed");
@@ -175,6 +180,13 @@ impl Drop for LocalServer {
     }
 }
 
+/// A Redis of the test's own, to be stopped, filled or put back.
+pub async fn own_redis(extra: &[&str]) -> LocalServer {
+    LocalServer::on_socket("redis-server", extra)
+        .await
+        .expect("redis-server is needed on PATH: apt-get install redis-server")
+}
+
 /// A connection to `url`, not shared with anyone.
 ///
 /// # Errors
@@ -184,6 +196,13 @@ pub async fn connect(url: &str) -> redis::RedisResult<MultiplexedConnection> {
     redis::Client::open(url)?
         .get_multiplexed_async_connection_with_config(&config)
         .await
+}
+
+/// A command that must be answered.
+pub async fn run<T: FromRedisValue>(connection: &mut MultiplexedConnection, words: &[&str]) -> T {
+    let command = redis::cmd(words[0]).arg(&words[1..]).to_owned();
+    let reply = command.query_async(connection).await;
+    reply.unwrap_or_else(|error| panic!("{words:?}: {error}"))
 }
 
 fn spawn(

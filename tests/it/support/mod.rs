@@ -3,6 +3,7 @@
 //! Backends come from the environment, else from a Docker engine, else from local binaries, else the test fails
 //! and says what to install. A test is never skipped.
 
+pub mod answer;
 pub mod brokers;
 pub mod browser;
 pub mod certificates;
@@ -17,6 +18,7 @@ pub mod local;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod postgres_local;
+pub mod prelude;
 pub mod proxy;
 pub mod redis;
 pub mod resp;
@@ -28,4 +30,4 @@ pub mod wait;
 
 pub use http::{client_builder, http_client, http_client_at};
 pub use size::{cases, not_in_make_test, size};
-pub use wait::{eventually, free_port};
+pub use wait::{PATIENCE, eventually, free_port};

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use redis::FromRedisValue;
 use redis::aio::MultiplexedConnection;
 use testcontainers::core::{ContainerPort, WaitFor};
 use testcontainers::runners::AsyncRunner;
 use testcontainers::{ContainerAsync, GenericImage, ImageExt, TestcontainersError};
 
-use super::local::{LocalServer, connect};
+use super::local::{LocalServer, connect, own_redis, run};
 use super::shifted_clock::ShiftedClock;
 
 /// The kind of server.
@@ -47,7 +48,7 @@ impl Flavour {
 /// A server to test on. Dropping it removes its container.
 pub struct TestRedis {
     url: String,
-    _backend: Backend,
+    backend: Backend,
 }
 
 #[expect(dead_code, reason = "held so that the server lives as long as the test")]
@@ -57,15 +58,29 @@ enum Backend {
     Local(LocalServer),
 }
 
+/// A test that ends its runtime before has none, and a container is removed by one.
+impl Drop for TestRedis {
+    fn drop(&mut self) {
+        let Backend::Container(container) = std::mem::replace(&mut self.backend, Backend::Shared) else {
+            return;
+        };
+        let remove = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.expect("a runtime");
+            let _inside = runtime.enter();
+            drop(container);
+        };
+        std::thread::spawn(remove).join().expect("the container is removed");
+    }
+}
+
 impl TestRedis {
     /// A Redis of the test's own, which it may reconfigure.
     pub async fn own(extra: &[&str]) -> Self {
-        let server = LocalServer::on_socket("redis-server", extra)
-            .await
-            .expect("redis-server is needed on PATH: apt-get install redis-server");
+        let server = own_redis(extra).await;
         Self {
             url: server.url().to_owned(),
-            _backend: Backend::Local(server),
+            backend: Backend::Local(server),
         }
     }
 
@@ -76,7 +91,7 @@ impl TestRedis {
             .expect("redis-server is needed on PATH: apt-get install redis-server");
         Self {
             url: server.url().to_owned(),
-            _backend: Backend::Local(server),
+            backend: Backend::Local(server),
         }
     }
 
@@ -95,7 +110,7 @@ impl TestRedis {
         if let Ok(url) = std::env::var(flavour.variable()) {
             return Self {
                 url,
-                _backend: Backend::Shared,
+                backend: Backend::Shared,
             };
         }
         let container = match Self::container(flavour).await {
@@ -105,7 +120,7 @@ impl TestRedis {
         match LocalServer::on_socket(flavour.program(), &[]).await {
             Ok(server) => Self {
                 url: server.url().to_owned(),
-                _backend: Backend::Local(server),
+                backend: Backend::Local(server),
             },
             Err(local) => panic!(
                 "no {flavour:?} to test on. Set {}, or start a Docker engine and run scripts/images.sh ({container}), \
@@ -152,7 +167,7 @@ impl TestRedis {
         let url = format!("redis://{}:{}", address.0, address.1);
         Ok(Self {
             url,
-            _backend: Backend::Container(Box::new(container)),
+            backend: Backend::Container(Box::new(container)),
         })
     }
 
@@ -164,6 +179,11 @@ impl TestRedis {
     /// A new connection.
     pub async fn connection(&self) -> MultiplexedConnection {
         connect(&self.url).await.expect("the server to test on answers")
+    }
+
+    /// A command, on a connection of its own.
+    pub async fn run<T: FromRedisValue>(&self, words: &[&str]) -> T {
+        run(&mut self.connection().await, words).await
     }
 
     /// An id (of a jackpot, say) that no other test and no earlier run uses.
@@ -182,48 +202,22 @@ impl TestRedis {
 }
 
 async fn set_and_get(server: &TestRedis) {
-    let mut connection = server.connection().await;
     let key = TestRedis::id("set-and-get");
-    redis::cmd("SET")
-        .arg(&key)
-        .arg(7)
-        .exec_async(&mut connection)
-        .await
-        .expect("SET works");
-    let value: i64 = redis::cmd("GET")
-        .arg(&key)
-        .query_async(&mut connection)
-        .await
-        .expect("GET works");
-    assert_eq!(value, 7);
-    redis::cmd("DEL")
-        .arg(&key)
-        .exec_async(&mut connection)
-        .await
-        .expect("DEL works");
+    server.run::<()>(&["SET", &key, "7"]).await;
+    assert_eq!(server.run::<i64>(&["GET", &key]).await, 7);
+    server.run::<()>(&["DEL", &key]).await;
 }
 
 async fn version_field(server: &TestRedis, field: &str) -> Option<String> {
-    let mut connection = server.connection().await;
-    let info: redis::InfoDict = redis::cmd("INFO")
-        .query_async(&mut connection)
-        .await
-        .expect("INFO works");
-    info.get(field)
+    server.run::<redis::InfoDict>(&["INFO"]).await.get(field)
 }
 
 #[tokio::test]
 async fn redis_starts_and_is_redis() {
     let server = TestRedis::start().await;
     set_and_get(&server).await;
-    let major: u32 = version_field(&server, "redis_version")
-        .await
-        .expect("a version")
-        .split('.')
-        .next()
-        .expect("a number")
-        .parse()
-        .expect("a number");
+    let version = version_field(&server, "redis_version").await.expect("a version");
+    let major: u32 = version.split('.').next().expect("a number").parse().expect("a number");
     assert!(major >= 7);
     assert_eq!(version_field(&server, "valkey_version").await, None);
 }
@@ -232,11 +226,8 @@ async fn redis_starts_and_is_redis() {
 async fn valkey_starts_and_is_valkey() {
     let server = TestRedis::of(Flavour::Valkey).await;
     set_and_get(&server).await;
-    assert!(
-        version_field(&server, "valkey_version")
-            .await
-            .is_some_and(|v| v.starts_with('8'))
-    );
+    let version = version_field(&server, "valkey_version").await;
+    assert!(version.is_some_and(|version| version.starts_with('8')));
 }
 
 #[test]
@@ -248,23 +239,11 @@ fn ids_differ() {
 
 #[tokio::test]
 async fn an_acknowledged_write_outlives_kill9_of_a_server_of_ones_own() {
-    let mut server = LocalServer::on_socket("redis-server", &["--maxmemory", "64mb"])
-        .await
-        .expect("apt-get install redis-server");
-    redis::cmd("SET")
-        .arg("k")
-        .arg("v")
-        .exec_async(&mut server.connection().await)
-        .await
-        .expect("SET works");
+    let mut server = own_redis(&["--maxmemory", "64mb"]).await;
+    server.run::<()>(&["SET", "k", "v"]).await;
     server.kill9();
     assert!(connect(server.url()).await.is_err(), "nothing answers after kill -9");
     server.restart().await;
-    let value: String = redis::cmd("GET")
-        .arg("k")
-        .query_async(&mut server.connection().await)
-        .await
-        .expect("GET works");
-    assert_eq!(value, "v");
+    assert_eq!(server.run::<String>(&["GET", "k"]).await, "v");
     assert!(server.directory().join("appendonlydir").is_dir());
 }

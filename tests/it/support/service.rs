@@ -10,7 +10,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{eventually, free_port, http_client};
+use super::answer::{Answer, Says};
+use super::given::document;
+use super::{PATIENCE, eventually, free_port, http_client};
 
 /// The draw secret of the published test vectors.
 pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
@@ -31,6 +33,18 @@ pub fn redis_at(url: &str) -> [(&str, &str); 2] {
     [("JACKPOT__REDIS__MODE", "standalone"), ("JACKPOT__REDIS__URLS", url)]
 }
 
+/// Limits under which a fault is over in seconds.
+pub const LIMITS: [(&str, &str); 3] = [
+    ("JACKPOT__REDIS__CONNECT_TIMEOUT_MS", "500"),
+    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "500"),
+    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "1500"),
+];
+
+/// A service with [`LIMITS`] on a Redis that it does not run itself.
+pub async fn service_on(url: &str, more: &[(&str, &str)]) -> Service {
+    Service::start_with(&[&LIMITS[..], &redis_at(url), more].concat()).await
+}
+
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -40,7 +54,7 @@ fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// What a command wrote: its standard output, then its errors.
 pub fn output_text(output: &Output) -> String {
-    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+    output.words().into_owned()
 }
 
 /// A running service with a data directory of its own. Dropping it removes everything.
@@ -101,46 +115,8 @@ impl Caller {
             None => request,
         };
         let response = request.bearer_auth(&self.key).send().await?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let text = response.text().await?;
-        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-        assert_times(&body);
-        Ok(Answer {
-            status,
-            headers,
-            body,
-            text,
-        })
+        Answer::read(response).await
     }
-}
-
-/// Every time in an answer has three decimals, so that such texts sort by time.
-fn assert_times(body: &Value) {
-    match body {
-        Value::Object(members) => members.values().for_each(assert_times),
-        Value::Array(items) => items.iter().for_each(assert_times),
-        Value::String(text) => {
-            let is_time = text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok();
-            let has_three = text
-                .rsplit_once('.')
-                .is_some_and(|(_, decimals)| decimals.len() == "125Z".len());
-            assert!(!is_time || has_three, "a time without three decimals: {text}");
-        }
-        _ => {}
-    }
-}
-
-/// What the service answered.
-#[derive(Debug)]
-pub struct Answer {
-    /// HTTP status.
-    pub status: StatusCode,
-    /// Header fields.
-    pub headers: reqwest::header::HeaderMap,
-    /// The body as JSON; `Null` when it is none.
-    pub body: Value,
-    /// The body as it came.
-    pub text: String,
 }
 
 impl Service {
@@ -302,6 +278,11 @@ impl Service {
     /// `GET` with the operator's key.
     pub async fn get(&self, path: &str) -> Answer {
         self.call(Method::GET, path, None).await
+    }
+
+    /// Waits until the body of an answer to `GET` is as wanted. Returns it.
+    pub async fn until(&self, path: &str, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        eventually(PATIENCE, what, async || Some(self.get(path).await.body).filter(&is_it)).await
     }
 
     /// `PUT` with the operator's key.
@@ -473,19 +454,11 @@ pub(super) fn processes_in(directory: &Path) -> Vec<Pid> {
 async fn heavy_the_service_survives_kill9_and_leaves_nothing_behind() {
     let mut service = Service::start().await;
     let data = service.data_dir().to_owned();
-    let definition = json!({
-        "id": "kept", "name": "Kept", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},
-        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0,
-                   "cap": null, "must_hit_by": null}],
-        "odds": {"total": 1000, "ranks": []},
-    });
+    let odds = json!({"odds": {"total": 1000, "ranks": []}});
     let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
-    assert_eq!(
-        service.put("/v1/jackpots/kept", definition).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/jackpots/kept", document("kept", &odds)).await.is(201);
     let first = service.post("/v1/jackpots/kept/entries", entry.clone()).await;
-    assert_eq!(first.status, StatusCode::CREATED, "{:?}", first.body);
+    first.is(201);
     let redis = service.redis_pids();
     assert_eq!(redis.len(), 1, "one embedded Redis");
 
@@ -501,14 +474,10 @@ async fn heavy_the_service_survives_kill9_and_leaves_nothing_behind() {
         "the Redis that was left running is adopted"
     );
     let again = service.post("/v1/jackpots/kept/entries", entry).await;
-    assert_eq!(
-        (again.status, again.body),
-        (StatusCode::OK, first.body),
-        "the entry is kept"
-    );
-    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(again.is(200), &first.body, "the entry is kept");
+    assert!(again.is_replay());
     let meter = service.get("/v1/jackpots/kept/meter").await;
-    assert_eq!(meter.body["meters"][0]["pool"], 1, "it counted once: {:?}", meter.body);
+    assert_eq!(meter.body["meters"][0]["pool"], 1, "it counted once: {}", meter.text);
 
     assert!(service.stop().await.success(), "SIGTERM ends it well");
     assert_eq!(service.redis_pids(), [], "its Redis ends with it");

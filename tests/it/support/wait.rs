@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+/// Longest wait of a test for any condition.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
 /// Calls `check` until it answers `Some`, and returns that.

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, stream};
-use reqwest::{Method, StatusCode};
 use tokio::task::JoinSet;
 
 use crate::coupon::fault::support::{Answered, Client, Crowd, assert_sold_out, requests};
-use crate::fault::support::{PATIENCE, embedded, own_redis, service_on};
+use crate::fault::support::embedded;
 use crate::support::fixture::by_name;
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::{eventually, size};
+use crate::support::size;
 
 const EACH: usize = 3;
 /// Users for each unit.

@@ -3,16 +3,11 @@
 use std::sync::Arc;
 
 use jackpot_api::coupon::Status;
-use reqwest::StatusCode;
-use serde_json::json;
 
 use crate::coupon::fixture::{Coupon, CouponFixture, letters};
 use crate::fault::ledger_support::{compared, service_beside, until_it_agrees};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
 use crate::support::ledger_fixture::InLedger;
-use crate::support::redis::TestRedis;
-use crate::support::service::output_text;
+use crate::support::prelude::*;
 
 /// A coupon with three requests, one of them refused, one voided.
 async fn coupon() -> CouponFixture {
@@ -45,17 +40,14 @@ async fn a_service_compares_a_coupon_and_rebuilds_a_lost_one() {
     let ready = service.get("/readyz").await;
     assert_eq!(ready.body["refused"]["coupons"], 0, "{ready:?}");
     let metrics = service.get("/metrics").await.text;
-    assert!(
-        metrics.contains(&format!("jackpot_ledger_lag_events{{coupon=\"{id}\"}} 0")),
-        "{metrics}"
-    );
+    metrics.says(&format!("jackpot_ledger_lag_events{{coupon=\"{id}\"}} 0"));
     let url = service.url("");
     let clean = service.command(&["reconcile", "--url", &url, "--coupon", id]);
-    assert!(clean.status.success(), "{}", output_text(&clean));
+    clean.done();
     assert!(
-        output_text(&clean).starts_with(&format!("coupon {id} at event ")),
+        clean.words().starts_with(&format!("coupon {id} at event ")),
         "{}",
-        output_text(&clean)
+        clean.words()
     );
 
     fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
@@ -89,12 +81,8 @@ async fn a_service_compares_a_coupon_and_rebuilds_a_lost_one() {
     };
     status(Status::Suspended).await;
     let wrong = service.command(&["reconcile", "--url", &url]);
-    assert_eq!(wrong.status.code(), Some(1), "{}", output_text(&wrong));
-    assert!(
-        output_text(&wrong).contains("voided is 2 in Redis and 1 in the ledger"),
-        "{}",
-        output_text(&wrong)
-    );
+    assert_eq!(wrong.status.code(), Some(1), "{}", wrong.words());
+    wrong.says("voided is 2 in Redis and 1 in the ledger");
     assert_eq!(compared(&service, &fixture).await.0, StatusCode::CONFLICT);
     fixture.raw::<i64>(&mut voided(-1)).await;
     status(Status::Open).await;
@@ -109,34 +97,22 @@ async fn the_command_rebuilds_a_coupon_of_a_service_that_does_not() {
     until_it_agrees(&service, &fixture).await;
     assert!(service.stop().await.success());
     let whole = service.command(&["restore", "--coupon", id]);
-    assert_eq!(whole.status.code(), Some(1), "{}", output_text(&whole));
-    assert!(
-        output_text(&whole).contains("NOT restored: Redis has all its events"),
-        "{}",
-        output_text(&whole)
-    );
+    assert_eq!(whole.status.code(), Some(1), "{}", whole.words());
+    whole.says("NOT restored: Redis has all its events");
     fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     service.restart().await;
     let nothing = fixture.dump().await.is_empty();
     assert!(nothing, "nothing is made anew by a start");
     assert!(service.stop().await.success());
     let restored = service.command(&["restore"]);
-    assert!(restored.status.success(), "{}", output_text(&restored));
+    restored.done();
     let line = format!("coupon:{id}: restored, event 6 after 1 restores, 3 requests remembered");
-    assert!(output_text(&restored).contains(&line), "{}", output_text(&restored));
+    restored.says(&line);
     let other = service.command(&["restore", "--coupon", "none"]);
-    assert!(
-        output_text(&other).contains("the ledger has no event of coupon 'none'"),
-        "{}",
-        output_text(&other)
-    );
+    other.says("the ledger has no event of coupon 'none'");
     let table = service.command(&["reconcile", "--coupon", id]);
-    assert!(table.status.success(), "{}", output_text(&table));
-    assert!(
-        output_text(&table).contains("stock = remaining + issued - voided"),
-        "{}",
-        output_text(&table)
-    );
+    table.done();
+    table.says("stock = remaining + issued - voided");
     service.restart().await;
     until_it_agrees(&service, &fixture).await;
     assert_eq!(letters(&[fixture.now("b", "u1").await]), "a");

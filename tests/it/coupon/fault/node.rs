@@ -3,17 +3,12 @@
 
 use std::time::Instant;
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use crate::fault::frozen_node::{cluster, service_on};
 use crate::fault::support::{
-    ANSWERED_WITHIN, PATIENCE, assert_unavailable, balanced, create, enter, entry_drawing, key, redrawing,
+    ANSWERED_WITHIN, assert_unavailable, balanced, create, enter, entry_drawing, key, redrawing,
     until_nothing_is_pending,
 };
-use crate::support::eventually;
-
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const JACKPOT: &str = "prizes";
 const COUPONS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -46,8 +41,7 @@ async fn a_frozen_coupon_holds_up_only_those_that_drew_it_and_each_gets_its_unit
     let (coupon, node) = elsewhere.expect("one of eight is on another node");
     let body = json!({"name": coupon, "stock": 100, "per_user": 100, "per_user_window_s": null,
         "starts_at": null, "ends_at": null});
-    let defined = service.put(&format!("/v1/coupons/{coupon}"), body).await;
-    assert_eq!(defined.status, StatusCode::CREATED, "{:?}", defined.body);
+    service.put(&format!("/v1/coupons/{coupon}"), body).await.is(201);
     let mut definition = redrawing(JACKPOT);
     definition["odds"]["ranks"][0]["prize"] = json!({"coupon": {"coupon_id": coupon}});
     create(&service, definition).await;
@@ -75,19 +69,16 @@ async fn a_frozen_coupon_holds_up_only_those_that_drew_it_and_each_gets_its_unit
     let mut sequences = Vec::new();
     for id in &waiting {
         let found = enter(&service, JACKPOT, id).await;
-        assert_eq!(found.status, StatusCode::OK, "{:?}", found.body);
+        found.is(200);
         sequences.push(found.body["outcome"]["coupon"]["sequence"].as_u64().expect("a unit"));
     }
     sequences.sort_unstable();
     assert_eq!(sequences, (2..=1 + WAITING as u64).collect::<Vec<_>>());
     let meter = balanced(&service, JACKPOT).await;
-    assert_eq!(
-        (&meter["contributed"], &meter["paid"]),
-        (&json!(1 + WAITING + PAID), &json!(PAID))
-    );
-    eventually(PATIENCE, "the coupon answers", async || {
-        let shown = service.get(&format!("/v1/coupons/{coupon}")).await;
-        (shown.body["issued"] == 1 + WAITING).then_some(())
-    })
-    .await;
+    assert_has!(meter, {"contributed": 1 + WAITING + PAID, "paid": PAID});
+    service
+        .until(&format!("/v1/coupons/{coupon}"), "the coupon answers", |shown| {
+            shown["issued"] == 1 + WAITING
+        })
+        .await;
 }

@@ -5,20 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use crate::coupon::fault::support::Client;
 use crate::fault::ledger_support::COMPARED_OFTEN;
-use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::local::LocalServer;
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::Service;
 
 on_both_databases!(
     a_till_and_a_void_race_under_kills_and_one_of_them_wins,

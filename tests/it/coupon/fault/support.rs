@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use tokio::sync::{Barrier, watch};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use crate::fault::support::PATIENCE;
-use crate::support::service::Service;
-use crate::support::{client_builder, eventually};
+use crate::support::client_builder;
+use crate::support::prelude::*;
 
 /// How soon a request that was not answered is tried again.
 const REPEAT_EVERY: Duration = Duration::from_millis(20);

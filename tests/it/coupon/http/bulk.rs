@@ -2,11 +2,8 @@
 
 use std::fmt::Write;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use super::support::{create, hold, release, send, send_in_pieces, service_and_redis, until};
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 const NDJSON: [(&str, &str); 1] = [("content-type", "application/x-ndjson")];
 
@@ -94,11 +91,7 @@ async fn every_line_is_answered_by_its_number_and_a_bad_one_stops_nobody() {
     );
     assert_eq!(lines[3]["errors"][0]["field"], "request_id");
     assert_eq!(lines[2]["issue"]["request_id"], "r1");
-    assert_eq!(
-        (&lines[6]["sequence"], &lines[6]["code"]),
-        (&lines[0]["sequence"], &lines[0]["code"]),
-        "a repeat in the same list"
-    );
+    assert_has!(lines[6], {"sequence": lines[0]["sequence"], "code": lines[0]["code"]}, "a repeat in the same list");
     assert_eq!(lines[6]["replayed"], true, "{}", lines[6]);
     let mut again = upload(&service, "list", body).await;
     for (line, first) in again.iter_mut().zip(&lines) {
@@ -129,11 +122,7 @@ async fn a_long_list_that_comes_in_pieces_goes_on_where_it_ended() {
     let all = parsed(&send_in_pieces(&service, path, &NDJSON, text.as_bytes().chunks(977)).await);
     assert_eq!(all.len(), USERS);
     for (line, first) in all.iter().zip(whole) {
-        assert_eq!(
-            (&line["code"], &line["replayed"]),
-            (&first["code"], &json!(true)),
-            "what was decided is answered as before"
-        );
+        assert_has!(line, {"code": first["code"], "replayed": true}, "what was decided is answered as before");
     }
     let sequences = all
         .iter()
@@ -173,7 +162,7 @@ async fn what_is_no_list_is_refused_before_it_is_read_and_one_too_long_is_stoppe
         let path = format!("/v1/coupons/{id}/bulk-issues");
         let (got, _, text) = send(&service, Method::POST, &path, &headers, wish("r", "u")).await;
         assert_eq!(got.as_u16(), status, "{text}");
-        assert!(text.contains(code), "{text}");
+        text.says(code);
     }
     let path = "/v1/coupons/limits/bulk-issues";
     let coded = [NDJSON[0], ("content-encoding", "gzip")];
@@ -189,10 +178,7 @@ async fn what_is_no_list_is_refused_before_it_is_read_and_one_too_long_is_stoppe
     // The service does not know the length of this body before it has read it.
     let lines = parsed(&send_in_pieces(&service, path, &NDJSON, long.as_bytes().chunks(100)).await);
     let (last, issued) = lines.split_last().expect("lines");
-    assert_eq!(
-        (&last["result"], &last["code"]),
-        (&json!("stopped"), &json!("too-large"))
-    );
+    assert_has!(last, {"result": "stopped", "code": "too-large"});
     assert_eq!(last["line"], issued.len() + 1);
     assert!(
         issued.len() >= 20 && issued.iter().all(|line| line["result"] == "issued"),

@@ -1,10 +1,7 @@
 //! Definitions over HTTP: created, changed, conditions, what is wrong, lists.
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use super::support::{ask, create, definition, send};
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 async fn put(service: &Service, id: &str, condition: (&str, &str), body: &Value) -> (u16, String, Value) {
     let headers = [("content-type", "application/json"), condition];
@@ -56,7 +53,7 @@ async fn the_stock_never_goes_below_what_is_out_and_wrong_fields_are_named() {
     let service = Service::start().await;
     create(&service, "fields", 2, &json!({})).await;
     for user in ["u1", "u2"] {
-        assert_eq!(ask(&service, "fields", user, user).await.status, StatusCode::CREATED);
+        ask(&service, "fields", user, user).await.is(201);
     }
     for (change, field) in [
         (json!({"stock": 1}), "stock"),
@@ -67,17 +64,10 @@ async fn the_stock_never_goes_below_what_is_out_and_wrong_fields_are_named() {
         (json!({"colour": "red"}), "colour"),
         (json!({"id": "fields"}), "id"),
     ] {
-        let answer = service.put("/v1/coupons/fields", definition(5, &change)).await;
-        assert_eq!(
-            (
-                answer.status.as_u16(),
-                &answer.body["code"],
-                &answer.body["errors"][0]["field"]
-            ),
-            (422, &json!("invalid-request"), &json!(field)),
-            "{}",
-            answer.text
-        );
+        service
+            .put("/v1/coupons/fields", definition(5, &change))
+            .await
+            .invalid(field);
     }
     assert_eq!(service.get("/v1/coupons/fields").await.body["version"], 1);
 }

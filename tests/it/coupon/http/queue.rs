@@ -1,13 +1,10 @@
 //! The queue over HTTP: strictly in the order of arrival, also for requests that do not ask for the queue.
 
 use futures_util::future::join_all;
-use reqwest::StatusCode;
-use serde_json::json;
 use tokio::time::Instant;
 
 use super::support::{ask, create, hold, join, look, release, service_and_redis, until, void};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn who_joins_is_served_in_the_order_of_arrival() {
@@ -18,11 +15,8 @@ async fn who_joins_is_served_in_the_order_of_arrival() {
         let (status, headers, body) = join(&service, "queue", &format!("q{i}"), &format!("u{i}")).await;
         assert_eq!(status, StatusCode::ACCEPTED, "{body}");
         assert_eq!(headers["location"], format!("/v1/coupons/queue/issues/q{i}"));
-        assert_eq!((&body["result"], &body["position"]), (&json!("queued"), &json!(i)));
-        assert_eq!(
-            (&body["request_id"], &body["user_id"]),
-            (&json!(format!("q{i}")), &json!(format!("u{i}")))
-        );
+        assert_has!(body, {"result": "queued", "position": i});
+        assert_has!(body, {"request_id": format!("q{i}"), "user_id": format!("u{i}")});
     }
     let (status, headers, body) = join(&service, "queue", "q7", "u7").await;
     assert_eq!(
@@ -33,11 +27,7 @@ async fn who_joins_is_served_in_the_order_of_arrival() {
     assert_eq!(headers["idempotency-replayed"], "true");
     let (status, _, body) = join(&service, "queue", "q7", "u8").await;
     assert_eq!((status.as_u16(), &body["code"]), (422, &json!("request-id-reused")));
-    let waiting = void(&service, "queue", "q7").await;
-    assert_eq!(
-        (waiting.status.as_u16(), &waiting.body["code"]),
-        (409, &json!("not-issued"))
-    );
+    void(&service, "queue", "q7").await.refused(409, "not-issued");
     assert_eq!(service.get("/v1/coupons/queue").await.body["queued"], 20);
     release(&redis, "queue").await;
     until(&service, "queue", "q20", "out-of-stock").await;
@@ -64,7 +54,7 @@ async fn a_request_that_does_not_ask_for_the_queue_never_overtakes_it() {
     }
     let began_at = Instant::now();
     let late = ask(&service, "fair", "sync", "u3").await;
-    assert_eq!(late.status, StatusCode::ACCEPTED, "{}", late.text);
+    late.is(202);
     assert!(began_at.elapsed().as_millis() >= 200, "it waits for its turn");
     assert_eq!(
         (&late.body["position"], &late.headers["location"]),
@@ -86,10 +76,9 @@ async fn a_request_that_waits_for_its_turn_is_answered_as_usual() {
     join(&service, "wait", "q1", "u1").await;
     let asking = join_all([("s1", "u2"), ("s2", "u3"), ("s3", "u1")].map(|(r, u)| ask(&service, "wait", r, u)));
     let freeing = async {
-        eventually(PATIENCE, "all are in the queue", async || {
-            (service.get("/v1/coupons/wait").await.body["queued"] == 4).then_some(())
-        })
-        .await;
+        service
+            .until("/v1/coupons/wait", "all are in the queue", |shown| shown["queued"] == 4)
+            .await;
         release(&redis, "wait").await;
     };
     let (answers, ()) = tokio::join!(asking, freeing);
@@ -112,20 +101,16 @@ async fn a_stop_does_not_wait_for_turns_and_gives_the_queue_back() {
     let caller = service.caller();
     let body = json!({"request_id": "s1", "user_id": "u2"});
     let waiting = tokio::spawn(async move { caller.post("/v1/coupons/stop/issues", &body).await });
-    eventually(PATIENCE, "both are in the queue", async || {
-        (service.get("/v1/coupons/stop").await.body["queued"] == 2).then_some(())
-    })
-    .await;
+    service
+        .until("/v1/coupons/stop", "both are in the queue", |shown| {
+            shown["queued"] == 2
+        })
+        .await;
     let began_at = Instant::now();
     assert!(service.stop().await.success());
     assert!(began_at.elapsed().as_secs() < 10, "{:?}", began_at.elapsed());
     let answer = waiting.await.expect("no panic").expect("an answer");
-    assert_eq!(
-        (answer.status, &answer.body["position"]),
-        (StatusCode::ACCEPTED, &json!(2)),
-        "{}",
-        answer.text
-    );
+    assert_answer!(answer, 202, {"position": 2});
     release(&redis, "stop").await;
     service.restart().await;
     assert_eq!(until(&service, "stop", "s1", "issued").await["sequence"], 2);
@@ -162,18 +147,11 @@ async fn a_repeat_of_a_dead_request_says_that_it_is_dead() {
     assert!(!headers.contains_key("location"), "{headers:?}");
     assert_eq!(headers["idempotency-replayed"], "true");
     let again = ask(&service, "dead", "q1", "u1").await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &body), "{}", again.text);
+    assert_eq!(again.is(200), &body);
     let looked = look(&service, "dead", "q1").await;
-    assert_eq!(
-        (looked.status, &looked.body),
-        (StatusCode::OK, &body),
-        "{}",
-        looked.text
-    );
+    assert_eq!(looked.is(200), &body);
     assert_eq!(body["attempts"], 3);
-    let other = ask(&service, "dead", "q1", "u2").await;
-    assert_eq!(
-        (other.status.as_u16(), &other.body["code"]),
-        (422, &json!("request-id-reused"))
-    );
+    ask(&service, "dead", "q1", "u2")
+        .await
+        .refused(422, "request-id-reused");
 }

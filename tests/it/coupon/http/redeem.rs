@@ -1,27 +1,13 @@
 //! Redeeming units over HTTP.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::support::{ask, create, definition, look, send, service_and_redis, void};
-use crate::fault::support::PATIENCE;
 use crate::keys::http::support::key;
-use crate::support::eventually;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 async fn redeem(service: &Service, request: &str, redemption: &str, reference: &str) -> Answer {
     let body = json!({"redemption_id": redemption, "reference": reference});
     let path = format!("/v1/coupons/coffee/issues/{request}/redeem");
     service.post(&path, body).await
-}
-
-fn assert_refused(answer: &Answer, status: u16, code: &str) {
-    assert_eq!(
-        (answer.status.as_u16(), &answer.body["code"]),
-        (status, &json!(code)),
-        "{}",
-        answer.text
-    );
 }
 
 #[tokio::test]
@@ -33,7 +19,7 @@ async fn a_unit_is_redeemed_once_and_every_view_shows_it() {
     void(&service, "coffee", "r2").await;
     ask(&service, "coffee", "r3", "u1").await;
     let first = redeem(&service, "r1", "till-1", "=receipt 7").await;
-    assert_eq!(first.status, StatusCode::CREATED, "{}", first.text);
+    first.is(201);
     let used = &first.body["redeemed"];
     assert_eq!(
         (&first.body["result"], &used["redemption_id"], &used["reference"]),
@@ -41,39 +27,32 @@ async fn a_unit_is_redeemed_once_and_every_view_shows_it() {
     );
     assert!(used["at"].as_str().is_some_and(|at| at.ends_with('Z')), "{used}");
     let again = redeem(&service, "r1", "till-1", "=receipt 7").await;
-    assert_eq!(
-        (again.status, &again.body),
-        (StatusCode::OK, &first.body),
-        "{}",
-        again.text
-    );
-    assert_eq!(again.headers["idempotency-replayed"], "true");
-    assert_refused(
-        &redeem(&service, "r1", "till-1", "other").await,
-        422,
-        "redemption-id-reused",
-    );
-    assert_refused(&redeem(&service, "r1", "till-2", "=receipt 7").await, 409, "redeemed");
-    assert_refused(&redeem(&service, "r2", "till-1", "x").await, 409, "not-issued");
-    assert_refused(&redeem(&service, "r3", "till-1", "x").await, 409, "not-issued");
-    assert_refused(&redeem(&service, "nobody", "till-1", "x").await, 404, "issue-not-found");
-    assert_refused(&void(&service, "coffee", "r1").await, 409, "redeemed");
+    assert_eq!(again.is(200), &first.body);
+    assert!(again.is_replay());
+    redeem(&service, "r1", "till-1", "other")
+        .await
+        .refused(422, "redemption-id-reused");
+    redeem(&service, "r1", "till-2", "=receipt 7")
+        .await
+        .refused(409, "redeemed");
+    redeem(&service, "r2", "till-1", "x").await.refused(409, "not-issued");
+    redeem(&service, "r3", "till-1", "x").await.refused(409, "not-issued");
+    redeem(&service, "nobody", "till-1", "x")
+        .await
+        .refused(404, "issue-not-found");
+    void(&service, "coffee", "r1").await.refused(409, "redeemed");
     for (body, field) in [
         (json!({"redemption_id": "a b", "reference": "x"}), "redemption_id"),
         (json!({"redemption_id": "a", "reference": ""}), "reference"),
         (json!({"redemption_id": "a"}), "reference"),
     ] {
         let wrong = service.post("/v1/coupons/coffee/issues/r1/redeem", body).await;
-        assert_refused(&wrong, 422, "invalid-request");
+        wrong.refused(422, "invalid-request");
         assert_eq!(wrong.body["errors"][0]["field"], field, "{}", wrong.text);
     }
     assert_eq!(look(&service, "coffee", "r1").await.body, first.body);
     let repeat = ask(&service, "coffee", "r1", "u1").await;
-    assert_eq!(
-        (repeat.status, &repeat.body),
-        (StatusCode::OK, &issued.body),
-        "as it was answered"
-    );
+    assert_eq!(repeat.is(200), &issued.body, "as it was answered");
     let row = eventually(PATIENCE, "the list shows it", async || {
         let list = service.get("/v1/coupons/coffee/issues").await.body;
         let row = list["items"].as_array()?.first()?.clone();
@@ -87,7 +66,7 @@ async fn a_unit_is_redeemed_once_and_every_view_shows_it() {
     let metrics = service.get("/metrics").await.text;
     for (result, count) in [("redeemed", 1), ("replayed", 1), ("refused", 5)] {
         let line = format!("jackpot_coupon_redemptions_total{{coupon=\"coffee\",result=\"{result}\"}} {count}");
-        assert!(metrics.contains(&line), "{line}");
+        metrics.says(&line);
     }
 }
 
@@ -100,18 +79,18 @@ async fn a_unit_is_redeemed_also_while_the_coupon_takes_nothing() {
     }
     let reason = || json!({"reason": "a test"});
     service.post("/v1/coupons/coffee/pause", reason()).await;
-    assert_eq!(redeem(&service, "r1", "till-1", "x").await.status, StatusCode::CREATED);
+    redeem(&service, "r1", "till-1", "x").await.is(201);
     let stopped = service.post("/v1/emergency-stop", reason()).await;
-    assert!(stopped.status.is_success(), "{}", stopped.text);
+    stopped.done();
     eventually(PATIENCE, "the stop holds it", async || {
         let refused = ask(&service, "coffee", "new", "u9").await;
         (refused.body["code"] == "stopped").then_some(())
     })
     .await;
-    assert_eq!(redeem(&service, "r2", "till-1", "x").await.status, StatusCode::CREATED);
+    redeem(&service, "r2", "till-1", "x").await.is(201);
     service.post("/v1/emergency-start", reason()).await;
     service.post("/v1/coupons/coffee/close", reason()).await;
-    assert_eq!(redeem(&service, "r3", "till-1", "x").await.status, StatusCode::CREATED);
+    redeem(&service, "r3", "till-1", "x").await.is(201);
 }
 
 #[tokio::test]
@@ -146,7 +125,7 @@ async fn a_unit_of_a_retired_coupon_is_redeemed_once_from_the_ledger() {
     void(&service, "coffee", "r3").await;
     let before = redeem(&service, "r1", "till-1", "x").await;
     let ends = definition(5, &json!({"ends_at": "2020-01-01T00:00:00Z"}));
-    assert_eq!(service.put("/v1/coupons/coffee", ends).await.status, StatusCode::OK);
+    service.put("/v1/coupons/coffee", ends).await.is(200);
     let mut connection = redis.connection().await;
     eventually(PATIENCE, "its records are gone", async || {
         redis::cmd("HSET")
@@ -161,21 +140,16 @@ async fn a_unit_of_a_retired_coupon_is_redeemed_once_from_the_ledger() {
     })
     .await;
     let again = redeem(&service, "r1", "till-1", "x").await;
-    assert_eq!(
-        (again.status, &again.body),
-        (StatusCode::OK, &before.body),
-        "{}",
-        again.text
-    );
-    assert_refused(
-        &redeem(&service, "r1", "till-1", "y").await,
-        422,
-        "redemption-id-reused",
-    );
-    assert_refused(&redeem(&service, "r1", "till-2", "x").await, 409, "redeemed");
-    assert_refused(&redeem(&service, "r3", "till-1", "x").await, 409, "not-issued");
-    assert_refused(&redeem(&service, "nobody", "till-1", "x").await, 404, "issue-not-found");
-    assert_refused(&void(&service, "coffee", "r1").await, 409, "redeemed");
+    assert_eq!(again.is(200), &before.body);
+    redeem(&service, "r1", "till-1", "y")
+        .await
+        .refused(422, "redemption-id-reused");
+    redeem(&service, "r1", "till-2", "x").await.refused(409, "redeemed");
+    redeem(&service, "r3", "till-1", "x").await.refused(409, "not-issued");
+    redeem(&service, "nobody", "till-1", "x")
+        .await
+        .refused(404, "issue-not-found");
+    void(&service, "coffee", "r1").await.refused(409, "redeemed");
     // Eight tills want two units at once.
     let tills = (0..8).map(|till| {
         let (service, request) = (&service, format!("r{}", 2 + 2 * (till % 2)));
@@ -193,7 +167,7 @@ async fn a_unit_of_a_retired_coupon_is_redeemed_once_from_the_ledger() {
         let (won, lost): (Vec<_>, Vec<_>) = of.partition(|answer| answer.status == StatusCode::CREATED);
         assert_eq!((won.len(), lost.len()), (1, 3), "{request}");
         for answer in lost {
-            assert_refused(answer, 409, "redeemed");
+            answer.refused(409, "redeemed");
         }
         let shown: Value = eventually(PATIENCE, "the ledger has it", async || {
             let shown = look(&service, "coffee", request).await.body;

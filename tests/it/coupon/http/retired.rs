@@ -1,25 +1,21 @@
 //! A coupon whose records are gone: the ledger answers for what it issued.
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use super::support::{ask, create, definition, look, send, service_and_redis, void};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_winner_who_asks_again_after_the_retention_gets_the_same_answer() {
     let (service, redis) = service_and_redis(&[]).await;
     create(&service, "over", 3, &json!({})).await;
     let won = ask(&service, "over", "r1", "u1").await;
-    assert_eq!(won.status, StatusCode::CREATED, "{}", won.text);
+    won.is(201);
     ask(&service, "over", "r2", "u2").await;
     let voided = void(&service, "over", "r2").await;
-    assert_eq!(voided.status, StatusCode::OK, "{}", voided.text);
-    assert_eq!(ask(&service, "over", "r3", "u1").await.status, StatusCode::CONFLICT);
+    voided.is(200);
+    ask(&service, "over", "r3", "u1").await.is(409);
     let found = look(&service, "over", "r1").await;
     let ends = definition(3, &json!({"ends_at": "2020-01-01T00:00:00Z"}));
-    assert_eq!(service.put("/v1/coupons/over", ends).await.status, StatusCode::OK);
+    service.put("/v1/coupons/over", ends).await.is(200);
     // The retention passes. Until the worker has looked, it may write a smaller age.
     let state = "cp:{over}:state";
     let mut connection = redis.connection().await;
@@ -41,42 +37,22 @@ async fn a_winner_who_asks_again_after_the_retention_gets_the_same_answer() {
     .await;
 
     let again = ask(&service, "over", "r1", "u1").await;
-    assert_eq!(
-        (again.status, &again.body),
-        (StatusCode::OK, &won.body),
-        "{}",
-        again.text
-    );
-    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(again.is(200), &won.body);
+    assert!(again.is_replay());
     let looked = look(&service, "over", "r1").await;
-    assert_eq!(
-        (looked.status, &looked.body),
-        (StatusCode::OK, &found.body),
-        "{}",
-        looked.text
-    );
+    assert_eq!(looked.is(200), &found.body);
     assert_eq!(look(&service, "over", "r2").await.body["result"], "voided");
     assert_eq!(void(&service, "over", "r2").await.body, voided.body, "a repeat");
-    let other = ask(&service, "over", "r1", "u2").await;
-    assert_eq!(
-        (other.status, &other.body["code"]),
-        (StatusCode::UNPROCESSABLE_ENTITY, &json!("request-id-reused"))
-    );
+    ask(&service, "over", "r1", "u2")
+        .await
+        .refused(422, "request-id-reused");
     for (request, user) in [("r3", "u1"), ("r4", "u4")] {
         let refused = ask(&service, "over", request, user).await;
-        assert_eq!(
-            (refused.status, &refused.body["code"]),
-            (StatusCode::FORBIDDEN, &json!("not-open"))
-        );
-        assert_eq!(look(&service, "over", request).await.status, StatusCode::NOT_FOUND);
+        refused.refused(403, "not-open");
+        look(&service, "over", request).await.is(404);
     }
     let changed = service.put("/v1/coupons/over", definition(9, &json!({}))).await;
-    assert_eq!(
-        (changed.status, &changed.body["code"]),
-        (StatusCode::CONFLICT, &json!("coupon-retired")),
-        "{}",
-        changed.text
-    );
+    changed.refused(409, "coupon-retired");
     assert!(
         changed.body["detail"]
             .as_str()
@@ -89,10 +65,7 @@ async fn a_winner_who_asks_again_after_the_retention_gets_the_same_answer() {
         .post("/v1/coupons/over/dead-letters/r1/redrive", json!(null))
         .await;
     for refused in [late, redriven] {
-        assert_eq!(
-            (refused.status.as_u16(), &refused.body["code"]),
-            (409, &json!("coupon-retired"))
-        );
+        refused.refused(409, "coupon-retired");
     }
     let list = "{\"request_id\":\"r1\",\"user_id\":\"u1\"}\n{\"request_id\":\"r9\",\"user_id\":\"u9\"}\n";
     let headers = [("content-type", "application/x-ndjson")];

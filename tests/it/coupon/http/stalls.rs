@@ -2,17 +2,13 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{interval, timeout};
 
 use super::support::{create, send};
-use crate::fault::support::PATIENCE;
 use crate::support::given;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 const NDJSON: (&str, &str) = ("content-type", "application/x-ndjson");
 /// Number of uploads of one key that the service works on at a time.
@@ -82,7 +78,7 @@ async fn last_line(connection: &mut TcpStream) -> Value {
 /// Makes a key of this name that may operate.
 async fn another_key(service: &Service, name: &str) -> String {
     let made = service.command(&["key", "new", "--role", "operate", "--name", name]);
-    assert!(made.status.success(), "{made:?}");
+    made.done();
     let key = String::from_utf8(made.stdout).expect("text").trim().to_owned();
     eventually(PATIENCE, "the key is honoured", async || {
         let answer = http_client().get(service.url("/v1/coupons")).bearer_auth(&key);
@@ -123,7 +119,7 @@ async fn stalled_uploads_of_one_key_leave_those_of_another_at_work() {
     }
     let (status, _, text) = upload(&service, "stalled", &other, &wish(50)).await;
     assert_eq!(status, StatusCode::OK, "{text}");
-    assert!(text.contains("\"result\":\"issued\""), "{text}");
+    text.says("\"result\":\"issued\"");
     let (status, headers, text) = upload(&service, "stalled", &one, &wish(51)).await;
     let problem: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
@@ -145,18 +141,14 @@ async fn stalled_uploads_of_one_key_leave_those_of_another_at_work() {
         (status == StatusCode::OK).then_some(text)
     })
     .await;
-    assert!(again.contains("\"result\":\"issued\""), "{again}");
+    again.says("\"result\":\"issued\"");
     for connection in &stalled {
         let ended = connection.try_read(&mut [0; 64]);
         assert_eq!(ended.expect_err("still at work").kind(), std::io::ErrorKind::WouldBlock);
     }
     // The last line of each answer states that it stopped.
     let stopped = last_line(&mut stalled[0]).await;
-    assert_eq!(
-        (&stopped["result"], &stopped["code"]),
-        (&json!("stopped"), &json!("request-timeout")),
-        "{stopped}"
-    );
+    assert_has!(stopped, {"result": "stopped", "code": "request-timeout"});
     assert_eq!(stopped["line"], 2);
 }
 
@@ -184,10 +176,8 @@ async fn heavy_a_list_that_drips_is_ended() {
         () = dripping => panic!("closed without an answer"),
     };
     read.expect("readable");
-    assert!(
-        answer.contains("\"result\":\"stopped\"") && answer.contains("slower than"),
-        "{answer}"
-    );
+    answer.says("\"result\":\"stopped\"");
+    answer.says("slower than");
 }
 
 #[tokio::test]
@@ -242,7 +232,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
     let end = &answer[answer.len().saturating_sub(300)..];
     let stopped = answer.lines().find(|line| line.contains("\"stopped\""));
     let stopped = stopped.unwrap_or_else(|| panic!("it says that it stopped: {end}"));
-    assert!(stopped.contains("was not read for 15 s"), "{stopped}");
+    stopped.says("was not read for 15 s");
     let number = |line: &str| serde_json::from_str::<Value>(line).ok()?["line"].as_u64();
     let before = answer
         .lines()
@@ -259,10 +249,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
 async fn batches_that_are_announced_and_not_sent_hold_up_no_other_key() {
     let service = Service::start().await;
     let jackpot = given::document("batches", &json!({}));
-    assert_eq!(
-        service.put("/v1/jackpots/batches", jackpot).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/jackpots/batches", jackpot).await.is(201);
     let (one, other) = (service.operator_key().to_owned(), another_key(&service, "other").await);
     let mut stalled = Vec::new();
     for _ in 0..110 {

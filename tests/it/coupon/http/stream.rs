@@ -1,11 +1,7 @@
 //! The way through the queue as server-sent events.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::support::{ask, create, hold, join, release, service_and_redis};
-use crate::support::http_client;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 async fn open(service: &Service, id: &str, request: &str) -> reqwest::Response {
     let url = service.url(&format!("/v1/coupons/{id}/issues/{request}/stream"));

@@ -3,15 +3,11 @@
 use std::fmt::Write;
 
 use reqwest::header::HeaderMap;
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::local::LocalServer;
-use crate::support::service::{Answer, Service};
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// A service, and its Redis for the test to look into.
 pub async fn service_and_redis(environment: &[(&str, &str)]) -> (Service, LocalServer) {
@@ -31,10 +27,10 @@ pub fn definition(stock: u64, change: &Value) -> Value {
 
 /// Creates a coupon.
 pub async fn create(service: &Service, id: &str, stock: u64, change: &Value) {
-    let answer = service
+    service
         .put(&format!("/v1/coupons/{id}"), definition(stock, change))
-        .await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        .await
+        .is(201);
 }
 
 /// Asks for a unit.

@@ -10,12 +10,11 @@ use jackpot::coupon::ledger::event::Event;
 use jackpot::coupon::ledger::projector::Coupons;
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{Coupon, CouponFixture};
-use crate::support::eventually;
 use crate::support::fixture::Fields;
 use crate::support::ledger_fixture::{InLedger, LedgerFixture};
+use crate::support::prelude::*;
 
 pub type CouponLedger = LedgerFixture<Coupon>;
 

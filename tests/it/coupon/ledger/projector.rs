@@ -9,12 +9,11 @@ use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
 use jackpot::ledger::projector::write::{self, WriteError};
 use jackpot::subject::kinds::COUPON;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, code, issue_of};
 use crate::coupon::ledger::fixture::{CouponLedger, live};
 use crate::support::fixture::by_name;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     every_kind_of_event_reaches_its_tables,

@@ -2,11 +2,10 @@
 //! agree again, it is open.
 
 use jackpot::ledger::reconcile::now::Reconciled;
-use serde_json::json;
 
 use crate::coupon::fixture::ask;
 use crate::coupon::ledger::fixture::{CouponLedger, live};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     under_load_it_is_clean,

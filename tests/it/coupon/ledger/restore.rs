@@ -5,12 +5,11 @@ use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::subject::restore::{RestoreBegun, restore_begin, restore_records};
 use jackpot_api::coupon::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, definition, letters};
 use crate::coupon::ledger::fixture::{CouponLedger, live};
 use crate::support::given::operator;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_redis_that_lost_all_is_rebuilt_as_it_was,

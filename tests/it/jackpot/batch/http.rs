@@ -1,13 +1,11 @@
 //! The batch endpoint from outside: what it refuses by name, its limits, and what it answers.
 
 use futures_util::future::join_all;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
-use crate::fault::support::{balanced, create, own_redis, service_on};
+use crate::fault::support::{balanced, create};
 use crate::jackpot::fixture::{document, rank};
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::service::{Answer, Service};
 
 const MAX: u64 = 9_007_199_254_740_991;
 
@@ -114,17 +112,12 @@ async fn what_is_wrong_is_named_and_nothing_is_taken() {
         (status, &problem["code"]),
         (StatusCode::PAYLOAD_TOO_LARGE, &json!("too-large"))
     );
-    let missing = send(&service, "unknown", players("b", 1)).await;
-    assert_eq!(
-        (missing.status, &missing.body["code"]),
-        (StatusCode::NOT_FOUND, &json!("jackpot-not-found"))
-    );
+    send(&service, "unknown", players("b", 1))
+        .await
+        .refused(404, "jackpot-not-found");
     assert_eq!(balanced(&service, "wrong").await["contributed"], 0);
     let metrics = service.get("/metrics").await.text;
-    assert!(
-        metrics.contains(r#"jackpot_entries_total{jackpot="wrong",result="refused"} 2"#),
-        "{metrics}"
-    );
+    metrics.says(r#"jackpot_entries_total{jackpot="wrong",result="refused"} 2"#);
 }
 
 #[tokio::test]
@@ -135,28 +128,25 @@ async fn ten_thousand_entries_of_the_longest_form_are_taken() {
     let entry = json!({"player_id": player, "stake": MAX, "client_seed": "s".repeat(64)});
     let body = json!({"batch_id": batch_id, "entries": vec![entry; 10_000]});
     let answer = send(&service, "long", body).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.is(201);
     let expected = json!({"batch_id": batch_id, "accepted": 10_000, "first_sequence": 1,
         "contributions": [{"tier": "grand", "amount": 10_000, "pool": 10_000}], "winners": []});
     assert_eq!(answer.body, expected);
     let last = service
         .get(&format!("/v1/jackpots/long/entries/{batch_id}:10000"))
         .await;
-    assert_eq!(last.status, StatusCode::OK, "{}", last.text);
-    assert_eq!(
-        (&last.body["sequence"], &last.body["player_id"]),
-        (&json!(10_000), &json!(player))
-    );
+    last.is(200);
+    assert_has!(last.body, {"sequence": 10_000, "player_id": player});
     assert_eq!(
         last.body["contributions"],
         json!([{"tier": "grand", "amount": 1, "pool": 10_000}])
     );
-    let beyond = service
+    service
         .get(&format!("/v1/jackpots/long/entries/{batch_id}:10001"))
-        .await;
-    assert_eq!(beyond.status, StatusCode::NOT_FOUND, "{}", beyond.text);
+        .await
+        .is(404);
     let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains(r#"jackpot_entries_total{jackpot="long",result="accepted"} 10000"#));
+    metrics.says(r#"jackpot_entries_total{jackpot="long",result="accepted"} 10000"#);
 }
 
 #[tokio::test]
@@ -166,7 +156,7 @@ async fn ten_thousand_winners_are_paid_and_answered_again() {
     let body = players("all", 10_000);
     let answer = send(&service, "all", body.clone()).await;
     // The status may also be 200: on a busy machine the store repeats a call whose reply is late.
-    assert!(answer.status.is_success(), "{}", answer.text);
+    answer.done();
     let winners = answer.body["winners"].as_array().expect("winners");
     assert_eq!(winners.len(), 10_000);
     for (i, winner) in (1..).zip(winners) {
@@ -183,10 +173,10 @@ async fn ten_thousand_winners_are_paid_and_answered_again() {
         assert_eq!(winner["entry_id"], format!("all:{i}"));
     }
     let meter = balanced(&service, "all").await;
-    assert_eq!((&meter["paid"], &meter["pool"]), (&json!(10_000), &json!(0)));
+    assert_has!(meter, {"paid": 10_000, "pool": 0});
     let again = send(&service, "all", body).await;
     assert_eq!((again.status, again.text == answer.text), (StatusCode::OK, true));
-    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert!(again.is_replay());
     assert_eq!(balanced(&service, "all").await, meter);
     let one = service.get("/v1/jackpots/all/entries/all:7777").await.body;
     assert_eq!(one["outcome"], winners[7776]["outcome"]);
@@ -236,31 +226,24 @@ async fn a_lost_reply_is_asked_for_again_and_the_batch_counts_once() {
     proxy.lose_reply(&["FCALL", "batch-1", "p699 100"], 0);
     let answer = send(&service, "lost", players("batch-1", 700)).await;
     assert_eq!(proxy.lost(), 1);
-    assert!(answer.status.is_success(), "{}", answer.text);
+    answer.done();
 
     // The service takes the lost reply for a Redis that is down, and then refuses before it asks.
-    crate::support::eventually(
-        crate::fault::support::PATIENCE,
-        "the service is ready again",
-        async || (service.get("/readyz").await.status == StatusCode::OK).then_some(()),
-    )
+    eventually(PATIENCE, "the service is ready again", async || {
+        (service.get("/readyz").await.status == StatusCode::OK).then_some(())
+    })
     .await;
     proxy.lose_reply_and_go_down(&["FCALL", "batch-2", "p299 100"], 0);
-    let unknown = send(&service, "lost", players("batch-2", 300)).await;
-    assert_eq!(
-        (unknown.status, &unknown.body["code"]),
-        (StatusCode::SERVICE_UNAVAILABLE, &json!("store-unavailable"))
-    );
+    send(&service, "lost", players("batch-2", 300))
+        .await
+        .refused(503, "store-unavailable");
     proxy.pass();
-    let known = crate::support::eventually(crate::fault::support::PATIENCE, "the same id is answered", async || {
+    let known = eventually(PATIENCE, "the same id is answered", async || {
         let answer = send(&service, "lost", players("batch-2", 300)).await;
         (answer.status != StatusCode::SERVICE_UNAVAILABLE).then_some(answer)
     })
     .await;
-    assert_eq!(
-        (known.status, &known.body["first_sequence"]),
-        (StatusCode::OK, &json!(701))
-    );
+    assert_answer!(known, 200, {"first_sequence": 701});
     assert_eq!(balanced(&service, "lost").await["contributed"], 1000);
 }
 
@@ -285,10 +268,7 @@ async fn the_description_has_the_endpoint_with_its_limits() {
         assert!(operation["responses"][status].is_object(), "{status}");
     }
     let body = &document["components"]["schemas"]["BatchBody"]["properties"];
-    assert_eq!(
-        (&body["entries"]["minItems"], &body["entries"]["maxItems"]),
-        (&json!(1), &json!(10_000))
-    );
+    assert_has!(body["entries"], {"minItems": 1, "maxItems": 10_000});
     let entry = &document["components"]["schemas"]["BatchEntry"]["properties"];
     let fields = entry.as_object().expect("fields").keys().map(String::as_str);
     let fields = fields.collect::<std::collections::BTreeSet<_>>();

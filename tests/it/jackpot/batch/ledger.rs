@@ -13,11 +13,11 @@ use jackpot::signing::SigningKeys;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Record, Sent, State};
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
 use crate::support::fixture::Fields;
+use crate::support::prelude::*;
 
 type Batch = batch::Batch<Jackpots>;
 
@@ -186,7 +186,7 @@ async fn a_definition_that_comes_into_force_within_a_batch_splits_its_event() {
     assert_eq!(own.len(), 1);
     let split: usize = own[0]["split"].parse().expect("an index");
     assert!((2..120).contains(&split));
-    assert_eq!((&*own[0]["version"], &*own[0]["applied"]), ("1", "2"));
+    assert_has!(*own[0], {"version": "1", "applied": "2"});
     let runs: Vec<_> = own[0]["runs"].split_inclusive(';').collect();
     let tiers = |index: &str| {
         let run = runs.iter().find(|run| run.starts_with(index)).expect("a run");
@@ -256,29 +256,20 @@ async fn claims_out_of_order_are_refused() {
         claims.concat()
     };
     let behind = "goes on after its last claim";
-    assert!(
-        change("claims", with(paid + 1, claims[paid])).contains(behind),
-        "twice paid"
-    );
-    assert!(
-        change("claims", with(none + 1, claims[none])).contains(behind),
-        "a claim behind the end"
-    );
-    assert!(
-        change("claims", with(retry, claims[retry])).contains(behind),
-        "an attempt twice"
-    );
+    change("claims", with(paid + 1, claims[paid])).says(behind); // twice paid
+    change("claims", with(none + 1, claims[none])).says(behind); // a claim behind the end
+    change("claims", with(retry, claims[retry])).says(behind); // an attempt twice
     let open = claims[..none].concat() + &claims[none + 1..].concat();
-    assert!(change("claims", open).contains("left in the middle of its attempts"));
+    change("claims", open).says("left in the middle of its attempts");
     let first = claims[0].split(',').next().expect("a sequence");
     let begins = "begins with another claim than that of attempt 0";
-    assert!(change("claims", format!("{first},0,0,none;")).contains(begins));
-    assert!(change("claims", format!("{first},1,1,retry,grand,0;")).contains(begins));
+    change("claims", format!("{first},0,0,none;")).says(begins);
+    change("claims", format!("{first},1,1,retry,grand,0;")).says(begins);
     let mut order: Vec<&str> = claims[paid].split(',').collect();
     order[6] = "99";
     assert!(change("claims", claims[..paid].concat() + &order.join(",")).contains("claim order"));
     let record = format!("9{}", fields[at]["record"]);
-    assert!(change("record", record).contains("the record of its batch"));
+    change("record", record).says("the record of its batch");
 }
 
 fn batch_of(fields: &[Fields]) -> Batch {

@@ -13,7 +13,7 @@ use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, operator};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::story::export;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     batches_reach_their_tables_and_every_entry_is_found,

@@ -12,10 +12,10 @@ use jackpot::telemetry::Metrics;
 use jackpot_api::jackpot::Status;
 use jackpot_core::money::MAX_MINOR;
 use jackpot_core::secret::MasterSecret;
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, SECRET, rank, sent, tier};
+use crate::support::prelude::*;
 
 async fn enter(fixture: &JackpotFixture, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
     play(fixture, u64::MAX).enter_batch(&fixture.id, batch, "").await

@@ -9,14 +9,13 @@ use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::Sent;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
 use crate::support::cases;
 use crate::support::fixture::Fields;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 /// Definitions tried.
 const CASES: u32 = 50;

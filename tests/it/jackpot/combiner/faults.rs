@@ -8,7 +8,7 @@ use jackpot::jackpot::play::Played;
 use tokio::task::JoinHandle;
 
 use super::fixture::{Instance, ids, is_unavailable, nobody_wins, sequences};
-use crate::support::eventually;
+use crate::support::prelude::*;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

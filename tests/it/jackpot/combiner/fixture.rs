@@ -17,13 +17,12 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::money::Minor;
 use jackpot_core::secret::MasterSecret;
-use serde_json::{Value, json};
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::JackpotFixture;
 use crate::support::given::{SECRET, definition, document, sent, standalone};
+use crate::support::prelude::*;
 use crate::support::proxy::ChaosProxy;
-use crate::support::redis::TestRedis;
 
 /// Most entries of one call, as `crates/kernel/src/combiner/queue.rs` has it.
 pub const MAX_BATCH: usize = 256;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::ScriptError;
-use serde_json::json;
 
 use super::fixture::{Instance, MAX_BATCH, ids, nobody_wins, sequences};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn entries_that_come_together_go_out_together_and_keep_their_order() {

@@ -5,11 +5,10 @@ use std::time::Duration;
 use jackpot::jackpot::error::PlayError;
 use jackpot_api::jackpot::Status;
 use jackpot_core::money::MAX_MINOR;
-use serde_json::json;
 
 use super::fixture::{Instance, MAX_WAITING, ids, nobody_wins, sequences};
-use crate::support::eventually;
 use crate::support::given::tier;
+use crate::support::prelude::*;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -1,12 +1,12 @@
 //! What the property tests of a jackpot play: definitions, and steps on them.
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use jackpot_core::money::MAX_MINOR;
 
 use crate::jackpot::fixture::{rank, tier};
 use crate::jackpot::model::Rules;
+use crate::support::prelude::*;
 
 /// Operations of a sequence, at most.
 const STEPS: usize = 40;

@@ -14,15 +14,13 @@ use jackpot::proof::verify::Place;
 use jackpot_api::jackpot::Status;
 use jackpot_core::jackpot::cycle::CycleSeed;
 use jackpot_core::secret::{MasterSecret, Secrets};
-use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{SECRET, operator, rank, sent};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, four_ruled, hit, open, play_apart, ruled, seed};
 use crate::proof::story::Story;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::output_text;
+use crate::support::prelude::*;
 
 on_both_databases!(
     after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_entry_hits,
@@ -197,7 +195,7 @@ async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
     assert_eq!(report.counts.hits, hits);
     let cycles = story.lines.iter().filter(|line| line["kind"] == "cycle").count() as u64;
     assert_eq!(report.counts.cycles, cycles - 1, "the last one is open");
-    assert!(!report.to_string().contains("had to hit"), "{report}");
+    report.to_string().hides("had to hit");
 
     let n = story.find(|body| body.contains("\"hits\""));
     let mut forged = story.clone();
@@ -330,7 +328,7 @@ async fn each_seed_that_an_export_lacks_is_named(db: LedgerDb) {
             .arg(&file)
             .output();
         let verified = verified.expect("it runs");
-        let told = output_text(&verified);
+        let told = verified.words();
         assert_eq!(verified.status.code(), Some(code), "{told}");
         for lacking in ["epoch 1 of jackpot", "cycle 0 of tier 'grand' of jackpot"] {
             assert_eq!(told.contains(lacking), code == 3, "{told}");
@@ -396,7 +394,7 @@ async fn closing_ends_the_epoch_and_all_cycles_and_their_seeds_come_out(db: Ledg
     let story = exported(&fixture).await;
     let report = story.verify();
     assert!(report.is_right() && report.lacking.is_empty(), "{report}");
-    assert!(!report.to_string().contains("it is open"), "{report}");
+    report.to_string().hides("it is open");
 
     // An entry in the closed epoch, or an epoch that is said to be another one.
     let n = story.find(|body| body.contains("\"ended_epoch\""));

@@ -22,18 +22,16 @@ use jackpot_core::wire::Field as _;
 use jiff::civil::Date;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use serde_json::json;
 use sqlx::AssertSqlSafe;
 
 use crate::jackpot::conservation;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::fixture::Fixture;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::ledger_fixture::Texts;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 use crate::support::shifted_clock::ShiftedClock;
-use crate::support::{eventually, size};
+use crate::support::size;
 
 on_both_databases!(
     random_days_add_up_and_equal_the_postings,

@@ -6,7 +6,7 @@ use jackpot::sql::entry_days::{day_of, days, ensure, table};
 use sqlx::AssertSqlSafe;
 
 use crate::ledger::queries::fixture::entry;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 /// 2025-11-21T00:00:00Z.
 const MIDNIGHT: i64 = 1_763_683_200_000;

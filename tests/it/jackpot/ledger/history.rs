@@ -16,16 +16,13 @@ use jackpot::ledger::queries::LedgerError;
 use jackpot::sql::copy;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
-use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::ledger::projector::{live, project_after};
-use crate::support::eventually;
 use crate::support::fixture::Fixture;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::ledger_fixture::Texts;
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 use crate::support::shifted_clock::ShiftedClock;
 
 on_both_databases!(

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::ledger::projector::Projector;
-use serde_json::json;
 
 use crate::jackpot::fixture::entry;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::ledger::projector::{live, project_in};
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::ledger_fixture::Texts;
+use crate::support::prelude::*;
 
 on_both_databases!(
     what_a_dead_projector_left_is_indexed_by_the_next,
@@ -146,5 +144,5 @@ async fn an_index_ahead_of_its_events_is_damage(db: LedgerDb) {
     fixture.change("UPDATE streams SET indexed_n = n + 1").await;
     fixture.project().await;
     let stopped = fixture.place("stopped").await;
-    assert!(stopped.contains("index of entries"), "{stopped}");
+    stopped.says("index of entries");
 }

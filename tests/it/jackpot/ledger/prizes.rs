@@ -6,7 +6,6 @@ use jackpot::jackpot::play::{By, Played};
 use jackpot::ledger::queries::Between;
 use jackpot_api::entry::CouponBody;
 use jackpot_core::ids::Id;
-use serde_json::json;
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::entry;
@@ -14,7 +13,7 @@ use crate::jackpot::ledger::cycles::exported;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::prize_coupon::{coffee, coffee_rank, define_coffee};
 use crate::support::given::{person, sent};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player,
@@ -160,7 +159,7 @@ async fn players_are_named_by_identity_providers(db: LedgerDb) {
     let held = playing.look_up(&fixture.id, "late").await.expect("remembered").record;
     let held = held.expect("a record");
     let of_player = format!("{:?}", held.state);
-    assert!(of_player.contains(&name), "{of_player}");
+    of_player.says(&name);
     let finished = playing.finish_pending(&fixture.id, "late", held).await;
     finished.expect("finished");
     fixture.project().await;

@@ -19,13 +19,12 @@ use jackpot_api::jackpot::Status;
 use jackpot_core::signing::Jwks;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use serde_json::{Value, json};
 
 use crate::jackpot::conservation;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::fixture::by_name;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     every_kind_of_event_reaches_its_tables,

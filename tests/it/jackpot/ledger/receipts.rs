@@ -18,13 +18,13 @@ use jackpot_core::currency::Currency;
 use jackpot_core::ids::Id;
 use jackpot_core::receipt::{Head, Receipt, UnsignedReceipt};
 use jackpot_core::signing::{Jwks, PublicKey};
-use reqwest::{Method, Response};
+use reqwest::Response;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use utoipa::OpenApi;
 
 use crate::support::given::person;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// Time within which a rotated key must sign.
 const FOLLOWED: Duration = Duration::from_secs(2);
@@ -214,7 +214,7 @@ async fn a_row_that_is_not_the_key_it_says_is_not_served() {
     let insert = sqlx::query("INSERT INTO signing_keys (key_id, public_key, first_seen_ms) VALUES ('mine', $1, 0)");
     keys.sql.execute(insert.bind(public[0].x())).await.expect("written");
     let error = published(&keys.sql).await.expect_err("refused").to_string();
-    assert!(error.contains("mine is not the thumbprint"), "{error}");
+    error.says("mine is not the thumbprint");
     keys.until_served(&[&keys.signing_id()]).await;
 }
 

@@ -6,13 +6,12 @@ use jackpot::ledger::reconcile::now::NotClean;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot_api::jackpot::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{entry, operator};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::ledger::projector::live;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     under_load_it_is_clean,
@@ -286,7 +285,7 @@ async fn a_stream_that_is_stopped_says_so(db: LedgerDb) {
     let Err(NotClean::Stopped(why)) = stopped else {
         panic!("{stopped:?}")
     };
-    assert!(why.contains("event 2 comes after event 0"), "{why}");
+    why.says("event 2 comes after event 0");
     assert_eq!(fixture.n().await, 0);
     assert!(fixture.snapshot().await.mark > Mark::ZERO);
 }

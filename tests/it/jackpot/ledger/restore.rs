@@ -14,13 +14,12 @@ use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::State;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{entry, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::ledger::projector::live;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_redis_that_lost_all_is_rebuilt,

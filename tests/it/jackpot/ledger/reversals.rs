@@ -8,11 +8,10 @@ use jackpot::jackpot::reverse::{ReversalWish, Round};
 use jackpot::jackpot::scripts::lookup;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::jackpot::fixture::operator;
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     what_redis_lost_of_a_reversal_is_taken_back_once,

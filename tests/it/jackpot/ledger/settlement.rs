@@ -25,14 +25,12 @@ use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::State as RecordState;
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State, Step};
 use jackpot_core::signing::Jwks;
-use serde_json::{Value, json};
 
 use crate::jackpot::fixture::{put as put_definition, sent};
 use crate::jackpot::ledger::cycles::exported;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::names;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::wait::eventually;
+use crate::support::prelude::*;
 
 on_both_databases!(
     every_step_reaches_its_row_and_the_books_balance,

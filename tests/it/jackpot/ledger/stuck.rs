@@ -20,17 +20,14 @@ use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State, Step};
 use jackpot_core::money::Minor;
 use jackpot_core::wire::Field as _;
-use serde_json::json;
 
-use crate::fault::support::PATIENCE;
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::must_hit::{open, ruled};
 use crate::jackpot::transfer::Pair;
-use crate::support::eventually;
 use crate::support::fixture::Fields;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 use crate::support::size::size;
 
 on_both_databases!(
@@ -336,7 +333,7 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
     jackpot.enter(&[entry("w9", 1)]).await;
     fixture.project().await;
     let (n, stopped) = place(&fixture, &jackpot).await;
-    assert!(stopped.contains("falls below zero"), "{stopped}");
+    stopped.says("falls below zero");
     let lines = skip(&fixture, &jackpot, n + 1).await;
     assert!(
         lines.iter().any(|line| line == "money: grand skipped +1000"),
@@ -363,11 +360,8 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
         jackpot.id
     );
     let report = fixture.rows(sql).await[0][0].clone();
-    assert!(
-        report.contains(r#"{"term":"skipped","redis":1000,"ledger":1000}"#),
-        "{report}"
-    );
-    assert!(report.contains(r#""identity_holds":true"#), "{report}");
+    report.says(r#"{"term":"skipped","redis":1000,"ledger":1000}"#);
+    report.says(r#""identity_holds":true"#);
 }
 
 async fn an_event_that_the_database_refuses_is_found_among_others(db: LedgerDb) {
@@ -385,7 +379,7 @@ async fn an_event_that_the_database_refuses_is_found_among_others(db: LedgerDb) 
     jackpot.fund("twice", 10).await;
     jackpot.enter(&[entry("behind", 3)]).await;
     fixture.project().await;
-    assert!(place(&fixture, &jackpot).await.1.contains("refuses its next events"));
+    place(&fixture, &jackpot).await.1.says("refuses its next events");
     skip(&fixture, &jackpot, n + 2).await;
     fixture.project().await;
     assert_eq!(place(&fixture, &jackpot).await.1, "");

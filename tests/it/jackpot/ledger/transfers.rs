@@ -25,7 +25,6 @@ use jackpot::stopping::Stopping;
 use jackpot_api::jackpot::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field as _;
-use serde_json::{Value, json};
 
 use crate::jackpot::fixture::{JackpotFixture, operator, tier};
 use crate::jackpot::ledger::cycles::exported;
@@ -35,10 +34,8 @@ use crate::jackpot::transfer::held;
 use crate::proof::names;
 use crate::proof::story::Story;
 use crate::support::fixture::Fixture;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 use crate::support::shifted_clock::ShiftedClock;
-use crate::support::wait::eventually;
 
 on_both_databases!(
     a_transfer_reaches_its_tables_and_its_postings_balance,

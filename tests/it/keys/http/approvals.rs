@@ -1,12 +1,7 @@
 //! Keys with the role `approve`, and owners of keys: what they read and do about payouts, also bound ones.
 
-use reqwest::Method;
-use serde_json::{Value, json};
-
 use super::support::{Asking, key};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Two tracked jackpots: each entry wins 500, which is held.
 async fn service() -> Service {
@@ -16,8 +11,7 @@ async fn service() -> Service {
             "settlement": "tracked", "approval_above": 500,
             "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1}],
             "odds": {"total": 1, "ranks": [{"rank": 1, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": 500}}}]}});
-        let made = service.put(&format!("/v1/jackpots/{id}"), document).await;
-        assert_eq!(made.status.as_u16(), 201, "{}", made.text);
+        service.put(&format!("/v1/jackpots/{id}"), document).await.is(201);
         let fund =
             json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 10_000, "reason": "a test"});
         service.post(&format!("/v1/jackpots/{id}/adjustments"), fund).await;
@@ -156,7 +150,7 @@ async fn lists_show_and_filter_states_in_every_format() {
         let page = service.get(&format!("/v1/payouts?state={state}")).await.body;
         assert_eq!(page["items"].as_array().map(Vec::len), Some(count), "{state}");
     }
-    assert_eq!(service.get("/v1/payouts?state=gone").await.status.as_u16(), 422);
+    service.get("/v1/payouts?state=gone").await.is(422);
     let text = async |accept: &str| {
         let request = eve.request(Method::GET, "/v1/payouts?jackpot_id=own");
         let answer = request.header("Accept", accept).send().await.expect("an answer");
@@ -169,7 +163,7 @@ async fn lists_show_and_filter_states_in_every_format() {
          void_signature"
     ));
     let row = csv.lines().find(|line| line.starts_with(&settled)).expect("a row");
-    assert!(row.contains(",settled,bob,s1,\"bank, 1\",,"), "{row}");
+    row.says(",settled,bob,s1,\"bank, 1\",,");
     let lines = text("application/x-ndjson").await;
     let rows: Vec<Value> = lines
         .lines()

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use reqwest::Method;
-use serde_json::{Value, json};
-
 use super::support::{Asking, coupon, key, room};
 use crate::fault::support::embedded_url;
 use crate::support::given;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Names jackpots in its body, and a bound key plays its own (`jackpot::several` tests that).
 const PLAY: (&str, &str) = ("post", "/v1/entries");
@@ -40,7 +37,7 @@ async fn service() -> Service {
             service.put(&format!("/v1/rooms/{id}"), room()).await,
         ];
         for answer in made {
-            assert_eq!(answer.status.as_u16(), 201, "{}", answer.text);
+            answer.is(201);
         }
     }
     service
@@ -253,10 +250,10 @@ async fn a_body_names_own_subjects_alone_and_tells_nothing_of_others() {
         assert_eq!(service.get("/v1/jackpots/own").await.body, before, "{field}");
         let (method, path, body) = asked(field, "own");
         assert_ne!(bound.ask(&method, path, Some(&body)).await.0, 403, "{field} of its own");
-        let reset = service
+        service
             .put("/v1/jackpots/own", given::document("own", &json!({})))
-            .await;
-        assert_eq!(reset.status.as_u16(), 200);
+            .await
+            .is(200);
         let (method, path, body) = asked(field, "other");
         let free = service.call(method, path, Some(body)).await.status;
         assert_ne!(free.as_u16(), 403, "{field}, with a key that is not bound");
@@ -275,10 +272,10 @@ fn ids(page: &Value) -> Vec<&str> {
 async fn lists_have_full_pages_of_the_own_subjects() {
     let service = service().await;
     for id in ["a1", "a2", "z1"] {
-        let answer = service
+        service
             .put(&format!("/v1/jackpots/{id}"), given::document(id, &json!({})))
-            .await;
-        assert_eq!(answer.status.as_u16(), 201);
+            .await
+            .is(201);
     }
     // Two subjects that do not exist, among existing ones: pages are full all the same.
     let own = [

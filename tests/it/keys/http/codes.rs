@@ -1,33 +1,20 @@
 //! Which keys see the codes of coupons.
 
-use serde_json::{Value, json};
-
 use super::support::{coupon, key};
 use crate::support::given;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn a_read_key_sees_codes_only_when_it_was_made_for_them() {
     let service = Service::start().await;
     for id in ["coffee", "tea"] {
-        assert_eq!(
-            service
-                .put(&format!("/v1/coupons/{id}"), coupon(9))
-                .await
-                .status
-                .as_u16(),
-            201
-        );
+        service.put(&format!("/v1/coupons/{id}"), coupon(9)).await.is(201);
     }
     let odds = json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"coupon": {"coupon_id": "tea"}}))]}});
-    assert_eq!(
-        service
-            .put("/v1/jackpots/wheel", given::document("wheel", &odds))
-            .await
-            .status
-            .as_u16(),
-        201
-    );
+    service
+        .put("/v1/jackpots/wheel", given::document("wheel", &odds))
+        .await
+        .is(201);
     let won = service
         .post(
             "/v1/jackpots/wheel/entries",

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, Response};
-use serde_json::json;
+use reqwest::Response;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
@@ -11,7 +10,7 @@ use tokio::time::{Instant, timeout};
 use super::support::{Asking, coupon, key, room};
 use crate::coupon::http::support::{hold, join, service_and_redis};
 use crate::support::given;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Longest time from the end of a key to the end of what it opened.
 const SOON: Duration = Duration::from_secs(2);
@@ -42,7 +41,7 @@ async fn ends(mut answer: Response) -> Instant {
 
 /// Makes a room with a user who waits; returns the path of that ticket's stream.
 async fn waiting(service: &Service) -> String {
-    assert_eq!(service.put("/v1/rooms/lobby", room()).await.status.as_u16(), 201);
+    service.put("/v1/rooms/lobby", room()).await.is(201);
     service.post("/v1/rooms/lobby/tickets", json!({"user_id": "u1"})).await;
     let waits = service.post("/v1/rooms/lobby/tickets", json!({"user_id": "u2"})).await;
     let ticket = waits.body["ticket"].as_str().expect("a ticket");
@@ -54,16 +53,9 @@ async fn streams_end(end: End) {
     let (service, redis) = service_and_redis(&[]).await;
     for (id, public) in [("public", true), ("private", false)] {
         let document = given::document(id, &json!({"public_meter": public}));
-        assert_eq!(
-            service
-                .put(&format!("/v1/jackpots/{id}"), document)
-                .await
-                .status
-                .as_u16(),
-            201
-        );
+        service.put(&format!("/v1/jackpots/{id}"), document).await.is(201);
     }
-    assert_eq!(service.put("/v1/coupons/queue", coupon(9)).await.status.as_u16(), 201);
+    service.put("/v1/coupons/queue", coupon(9)).await.is(201);
     hold(&redis, "queue").await;
     join(&service, "queue", "q1", "u1").await;
     let ticket = waiting(&service).await;
@@ -162,7 +154,7 @@ async fn streams_end_when_their_name_is_given_to_another_key() {
 #[tokio::test]
 async fn an_upload_is_told_that_its_key_has_ended() {
     let service = Service::start().await;
-    assert_eq!(service.put("/v1/coupons/list", coupon(9)).await.status.as_u16(), 201);
+    service.put("/v1/coupons/list", coupon(9)).await.is(201);
     let uploader = key(&service, "uploads", &["--role", "operate"]).await;
     let address = service.url("").replace("http://", "");
     let mut connection = TcpStream::connect(&address).await.expect("the service accepts");
@@ -193,10 +185,8 @@ async fn an_upload_is_told_that_its_key_has_ended() {
         .await
         .expect("the last event");
     assert!(ended.elapsed() < SOON);
-    assert!(
-        text.contains("\"line\":2") && text.contains("\"code\":\"unauthorized\""),
-        "{text}"
-    );
+    text.says("\"line\":2");
+    text.says("\"code\":\"unauthorized\"");
     assert_eq!(service.get("/v1/coupons/list").await.body["issued"], 1);
 }
 

@@ -3,7 +3,8 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::service::{MASTER_SECRET, Service};
+use crate::support::prelude::*;
+use crate::support::service::MASTER_SECRET;
 
 #[tokio::test]
 async fn the_private_redis_has_an_empty_environment() {
@@ -11,10 +12,7 @@ async fn the_private_redis_has_an_empty_environment() {
     let environment =
         |pid: rustix::process::Pid| std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).expect("readable");
     let own = environment(service.pid());
-    assert!(
-        String::from_utf8_lossy(&own).contains(MASTER_SECRET),
-        "there is something to leak"
-    );
+    String::from_utf8_lossy(&own).says(MASTER_SECRET); // there is something to leak
     let redis = service.redis_pids();
     assert_eq!(redis.len(), 1);
     assert_eq!(String::from_utf8_lossy(&environment(redis[0])), "");
@@ -30,10 +28,9 @@ async fn a_variable_that_is_no_setting_is_warned_of_once_without_its_value() {
     .await;
     let log = service.log();
     assert_eq!(log.matches("JACKPOT_SERVICE_HOST").count(), 1, "{log}");
-    assert!(
-        !log.contains("10.9.8.7") && !log.contains("JACKPOT_TEST_ANY") && !log.contains("JACKPOT_ENV"),
-        "{log}"
-    );
+    log.hides("10.9.8.7");
+    log.hides("JACKPOT_TEST_ANY");
+    log.hides("JACKPOT_ENV");
 }
 
 #[tokio::test]
@@ -46,7 +43,7 @@ async fn files_of_keys_that_others_can_read_refuse_the_start() {
         let (status, log) = Service::refused(service.data_dir(), &[]).await;
         assert!(!status.success());
         let said = format!("{}: mode 0640 lets others read it; run `chmod 600", file.display());
-        assert!(log.contains(&said), "{log}");
+        log.says(&said);
         std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
         service.restart().await;
     }
@@ -66,8 +63,8 @@ async fn a_secret_of_a_file_is_in_the_backup() {
     assert!(!service.data_dir().join("master.secret").exists(), "none was made");
     let backup = place.path().join("backup");
     let made = service.command(&["backup", backup.to_str().expect("text")]);
-    assert!(made.status.success(), "{made:?}");
+    made.done();
     let kept = std::fs::read_to_string(backup.join("master.secret")).expect("readable");
     assert_eq!(kept.trim(), "7a".repeat(32));
-    assert!(!service.log().contains("7a7a"));
+    service.log().hides("7a7a");
 }

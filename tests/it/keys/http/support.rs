@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, Method, RequestBuilder};
-use serde_json::{Value, json};
+use reqwest::{Client, RequestBuilder};
 
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// Asks a service with a key.
 pub struct Asking {
@@ -53,7 +51,7 @@ impl Asking {
 /// Makes a key by the command line and waits until the service honours it.
 pub async fn key(service: &Service, name: &str, options: &[&str]) -> Asking {
     let made = service.command(&[&["key", "new", "--name", name], options].concat());
-    assert!(made.status.success(), "{made:?}");
+    made.done();
     let asking = Asking {
         base: service.url(""),
         key: String::from_utf8(made.stdout).expect("text").trim().to_owned(),

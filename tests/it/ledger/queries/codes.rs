@@ -2,10 +2,9 @@
 
 use jackpot::jackpot::ledger::books::Books as State;
 use jackpot::jackpot::ledger::entry_index::{IndexRow, insert};
-use serde_json::{Value, json};
 
 use super::fixture::{Books, T0, books, entry};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_list_of_issues_hides_its_codes,
@@ -79,17 +78,11 @@ async fn an_entry_hides_the_code_that_it_won(db: LedgerDb) {
     tx.commit().await.unwrap();
     let path = "/v1/entries?player_id=p1";
     let coupon = books.items(path).await[0]["outcome"]["coupon"].clone();
-    assert_eq!(
-        (&coupon["coupon_id"], &coupon["code"]),
-        (&json!("coffee"), &json!("SECRET"))
-    );
+    assert_has!(coupon, {"coupon_id": "coffee", "code": "SECRET"});
     let bound = books.bound_key.clone();
     books.ask_with(&bound);
     let hidden = books.items(path).await[0]["outcome"]["coupon"].clone();
-    assert_eq!(
-        (&hidden["coupon_id"], &hidden["code"]),
-        (&json!("coffee"), &Value::Null)
-    );
+    assert_has!(hidden, {"coupon_id": "coffee", "code": null});
 }
 
 async fn an_export_with_codes_is_refused(db: LedgerDb) {
@@ -120,7 +113,7 @@ async fn an_export_with_codes_is_refused(db: LedgerDb) {
     );
     let (_, body) = books.get("/v1/jackpots/spring/ledger/export").await;
     assert_eq!(body["code"], "forbidden");
-    assert!(body["detail"].as_str().unwrap().contains("--codes"), "{body}");
+    body["detail"].says("--codes");
     books.ask_with(&free);
     assert_eq!(asked(&books, "spring").await, 200);
 }
@@ -134,11 +127,7 @@ async fn a_skipped_event_is_not_shown(db: LedgerDb) {
              'null', 'r', 'q')"
         ))
         .await;
-    assert!(
-        books.items("/v1/audit").await[0]["before"]
-            .to_string()
-            .contains("SECRET")
-    );
+    books.items("/v1/audit").await[0]["before"].to_string().says("SECRET");
     let bound = books.bound_key.clone();
     books.ask_with(&bound);
     assert_eq!(

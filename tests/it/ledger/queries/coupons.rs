@@ -5,12 +5,11 @@ use jackpot::coupon::ledger::issues::IssueFilters;
 use jackpot::coupon::ledger::projector::COUNT;
 use jackpot::coupon::ledger::report::{Rows, Side, compare, with_rows};
 use jackpot_core::ids::Id;
-use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 
 use super::fixture::{Books, T0, books};
 use super::plans::uses;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     issues_are_in_order_in_every_form,
@@ -167,12 +166,9 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
     let [coffee, spring] = clean["coupons"].as_array().unwrap().as_slice() else {
         panic!("two: {clean}")
     };
-    assert_eq!(
-        (&coffee["coupon_id"], &coffee["event"], &coffee["clean"]),
-        (&json!("coffee"), &json!(5), &json!(true))
-    );
+    assert_has!(coffee, {"coupon_id": "coffee", "event": 5, "clean": true});
     assert_eq!(coffee["checked_at"], "2025-11-21T00:00:00.000Z");
-    assert_eq!((&spring["clean"], &spring["event"]), (&Value::Null, &Value::Null));
+    assert_has!(spring, {"clean": null, "event": null});
 
     store(6).await;
     let (status, problem) = books.get("/v1/reconciliation").await;

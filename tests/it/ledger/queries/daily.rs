@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use jackpot::jackpot::ledger::queries::daily::{days, late};
 use jackpot::sql::Kind;
 use jackpot_core::ids::Id;
-use serde_json::{Value, json};
 
 use super::fixture::{Books, T0, books};
 use super::plans::plan;
 use crate::support::given::{document, tier};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_day_has_its_tiers_and_sources_in_each_format,
@@ -89,10 +88,7 @@ async fn a_day_has_its_tiers_and_sources_in_each_format(db: LedgerDb) {
     let grand = json!({"row": "tier", "jackpot_id": "spring", "tier": "grand", "currency": "KRW", "opening": 0, "contributed": 18,
         "reversed": 0, "funded": 50, "transferred_in": 0, "transferred_out": 0, "voided": 0, "paid": 0, "payouts": 0, "wins": 0,
         "closing": 68});
-    assert_eq!(
-        (&first["date"], &first["complete"]),
-        (&json!("2025-11-21"), &json!(true))
-    );
+    assert_has!(first, {"date": "2025-11-21", "complete": true});
     let rows = first["rows"].as_array().expect("rows");
     let named: Vec<_> = rows
         .iter()
@@ -145,7 +141,7 @@ async fn a_day_has_its_tiers_and_sources_in_each_format(db: LedgerDb) {
         .to_str()
         .expect("text")
         .to_owned();
-    assert!(name.contains("daily-2025-11-21.csv"), "{name}");
+    name.says("daily-2025-11-21.csv");
     let table = table.text().await.expect("a body");
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().expect("a header").clone();
@@ -252,11 +248,7 @@ async fn runs_of_a_clock_that_went_back_count_on_their_day(db: LedgerDb) {
     for (date, entries, funded) in [("2025-11-21", 7, 50), ("2025-11-22", 2, 0), ("2025-11-23", 1, 0)] {
         let rows = report(&books, &format!("date={date}&jackpot_id=spring")).await["rows"].clone();
         let row = &rows[0];
-        assert_eq!(
-            (&row["opening"], &row["contributed"]),
-            (&json!(left), &json!(entries * 3)),
-            "{date}"
-        );
+        assert_has!(row, {"opening": left, "contributed": entries * 3}, "{date}");
         left += entries * 3 + funded;
         assert_eq!(
             (&row["closing"], &rows[3]["entries"]),
@@ -283,13 +275,13 @@ async fn a_report_looks_up_two_runs_of_each_jackpot(db: LedgerDb) {
         books.run("ANALYZE").await;
     }
     let said = plan(&books, days(&ids, 90_000, 180_000)).await;
-    assert!(said.contains("report_runs_by_time"), "{said}");
+    said.says("report_runs_by_time");
     for scan in ["SCAN a", "SCAN z", "SCAN l", "SCAN m", "Seq Scan on report_runs"] {
-        assert!(!said.contains(scan), "{scan}: {said}");
+        said.hides(scan);
     }
     let said = plan(&books, late(&ids, 180_000)).await;
-    assert!(said.contains("report_runs_late"), "{said}");
+    said.says("report_runs_late");
     for scan in ["SCAN z", "SCAN m", "Seq Scan on report_runs"] {
-        assert!(!said.contains(scan), "{scan}: {said}");
+        said.hides(scan);
     }
 }

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use reqwest::Response;
-use serde_json::Value;
 
 use super::fixture::{Books, T0, books};
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     csv_and_ndjson_and_pages_hold_the_same_rows,

@@ -28,13 +28,12 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::{MasterSecret, Secrets};
 use reqwest::{Client, RequestBuilder};
-use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use utoipa::OpenApi;
 
 use crate::support::given::standalone;
-use crate::support::ledger_db::{LedgerDb, stream_row};
-use crate::support::redis::TestRedis;
+use crate::support::ledger_db::stream_row;
+use crate::support::prelude::*;
 
 /// 2025-11-21T00:00:00Z.
 pub const T0: i64 = 1_763_683_200_000;

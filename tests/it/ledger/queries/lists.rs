@@ -2,10 +2,9 @@
 
 use jackpot::jackpot::ledger::entry_index::{IndexRow, insert};
 use jackpot::jackpot::ledger::report::{MetersAndState, compare};
-use serde_json::{Value, json};
 
 use super::fixture::{Books, T0, books, books_with, entry};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     entries_of_a_player_go_back_through_the_days,
@@ -98,10 +97,7 @@ async fn an_entry_shows_its_outcome_once_it_is_final(db: LedgerDb) {
     };
     add(&books, &[lost, pool, fixed, pending]).await;
     let rows = books.items("/v1/entries?player_id=p1").await;
-    assert_eq!(
-        (&rows[0]["settled"], &rows[0]["outcome"]),
-        (&json!(false), &Value::Null)
-    );
+    assert_has!(rows[0], {"settled": false, "outcome": null});
     assert_eq!(rows[1]["outcome"]["prize"], "fixed");
     assert_eq!(
         rows[2],
@@ -115,14 +111,14 @@ async fn an_entry_shows_its_outcome_once_it_is_final(db: LedgerDb) {
     );
     let none = json!({"rank": 0, "prize": "none", "tier": null, "amount": null, "payout_id": null,
                       "claim_order": null, "coupon": null});
-    assert_eq!((&rows[3]["outcome"], &rows[3]["client_seed"]), (&none, &Value::Null));
+    assert_has!(rows[3], {"outcome": none, "client_seed": null});
 }
 
 async fn without_an_index_of_entries_the_question_is_refused(db: LedgerDb) {
     let books = books_with(db, 0).await;
     let (status, body) = books.get("/v1/entries?player_id=p1").await;
     assert_eq!((status, body["code"].as_str()), (422, Some("entry-index-off")));
-    assert!(body["detail"].as_str().unwrap().contains("ledger.entry_index_days"));
+    body["detail"].says("ledger.entry_index_days");
 }
 
 async fn a_long_silence_is_passed_in_bounded_pages(db: LedgerDb) {
@@ -294,7 +290,7 @@ async fn the_head_is_that_of_the_jackpot(db: LedgerDb) {
     books.jackpot("spring").await;
     let (status, head) = books.get("/v1/jackpots/spring/ledger/head").await;
     assert_eq!(status, 200);
-    assert_eq!((&head["jackpot_id"], &head["n"]), (&json!("spring"), &json!(7)));
+    assert_has!(head, {"jackpot_id": "spring", "n": 7});
     assert_eq!(head["hash"], "ab".repeat(32));
     assert_eq!(head["ledger_id"], books.sql.ledger_id());
     for name in ["at", "key_id", "signature"] {
@@ -334,17 +330,10 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
     let [autumn, spring, winter] = clean["items"].as_array().unwrap().as_slice() else {
         panic!("three: {clean}")
     };
-    assert_eq!((&autumn["clean"], &autumn["lag"]), (&json!(true), &Value::Null));
-    assert_eq!(
-        (&spring["event"], &spring["lag"], &spring["stopped"]),
-        (&json!(5), &json!(3), &Value::Null)
-    );
+    assert_has!(autumn, {"clean": true, "lag": null});
+    assert_has!(spring, {"event": 5, "lag": 3, "stopped": null});
     assert_eq!(spring["checked_at"], "2025-11-21T00:00:00.000Z");
-    assert_eq!(
-        (&winter["clean"], &winter["event"]),
-        (&Value::Null, &Value::Null),
-        "not checked yet is no mismatch"
-    );
+    assert_has!(winter, {"clean": null, "event": null}, "not checked yet is no mismatch");
 
     store("spring", 42).await;
     let (status, problem) = books.get("/v1/reconciliation").await;
@@ -358,10 +347,7 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
         tier["differences"],
         json!([{"meter": "pool", "redis": 42, "ledger": 41}])
     );
-    assert_eq!(
-        (&tier["identity_holds"], &tier["agrees"]),
-        (&json!(false), &json!(false))
-    );
+    assert_has!(tier, {"identity_holds": false, "agrees": false});
 
     store("spring", 41).await;
     books

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
-
 use super::fixture::{T0, books};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     pages_have_no_gap_and_no_repeat_while_rows_are_added,

@@ -14,7 +14,7 @@ use sqlx::Row;
 
 use super::fixture::{Books, T0, books};
 use crate::support::given::person;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     every_page_is_a_range_of_the_intended_index,
@@ -233,7 +233,7 @@ pub async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
             // With filters beside the index, the rows that pass them are put in order again.
             let sorts = said.contains("TEMP B-TREE");
             assert!(!sorts || !scan.filters.is_empty(), "{said}");
-            assert!(!said.contains(&format!("SCAN {}", scan.table)), "{said}");
+            said.hides(&format!("SCAN {}", scan.table));
         }
     }
 }

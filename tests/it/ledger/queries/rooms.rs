@@ -5,10 +5,9 @@ use jackpot::room::ledger::books::Books as RoomBooks;
 use jackpot::room::ledger::event::Checkpoint;
 use jackpot::room::ledger::report::compare;
 use jackpot_api::room::Status;
-use serde_json::{Value, json};
 
 use super::fixture::{T0, books};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind,
@@ -62,7 +61,7 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
             &json!("2025-11-21T00:00:00.000Z")
         ]
     );
-    assert_eq!((&spring["clean"], &spring["event"]), (&Value::Null, &Value::Null));
+    assert_has!(spring, {"clean": null, "event": null});
 
     store(59_999).await;
     let (status, problem) = books.get("/v1/reconciliation").await;

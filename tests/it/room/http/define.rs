@@ -1,11 +1,7 @@
 //! Definitions over HTTP: created, changed, conditions, what is wrong, lists.
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use super::support::{create, definition, joined, keys, look};
-use crate::support::http_client;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 async fn put(service: &Service, id: &str, condition: (&str, &str), body: &Value) -> (u16, String, Value) {
     let answer = http_client()
@@ -79,7 +75,7 @@ async fn a_raised_capacity_lets_in_at_once_and_a_lowered_one_throws_nobody_out()
     assert_eq!(look(&service, "resized", &tickets[1]).await["status"], "admitted");
     service.put("/v1/rooms/resized", definition(0, &json!({}))).await;
     let room = service.get("/v1/rooms/resized").await.body;
-    assert_eq!((&room["active"], &room["waiting"]), (&json!(2), &json!(1)));
+    assert_has!(room, {"active": 2, "waiting": 1});
     assert_eq!(look(&service, "resized", &tickets[0]).await["status"], "admitted");
     assert_eq!(look(&service, "resized", &tickets[2]).await["status"], "waiting");
 }
@@ -107,17 +103,10 @@ async fn wrong_fields_are_named() {
         (json!({"colour": "red"}), "colour"),
         (json!({"id": "fields"}), "id"),
     ] {
-        let answer = service.put("/v1/rooms/fields", definition(5, &change)).await;
-        assert_eq!(
-            (
-                answer.status.as_u16(),
-                &answer.body["code"],
-                &answer.body["errors"][0]["field"]
-            ),
-            (422, &json!("invalid-request"), &json!(field)),
-            "{}",
-            answer.text
-        );
+        service
+            .put("/v1/rooms/fields", definition(5, &change))
+            .await
+            .invalid(field);
     }
     let answer = service.put("/v1/rooms/fields", json!({"capacity": -1})).await;
     assert_eq!(

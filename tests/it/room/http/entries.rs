@@ -4,13 +4,9 @@ use std::path::Path;
 
 use jackpot::room::pass;
 use jackpot::signing::SigningKeys;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 
-use super::support::{create, enter, jackpot, joined, leave, problem, renew, said};
-use crate::fault::support::PATIENCE;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use super::support::{create, enter, jackpot, joined, leave, renew, said};
+use crate::support::prelude::*;
 
 fn refused(code: &str) -> (u16, String, bool) {
     (403, code.to_owned(), false)
@@ -25,10 +21,7 @@ async fn only_the_pass_of_this_player_for_this_room_lets_play() {
     for room in ["door", "other"] {
         create(&service, room, 5, &json!({})).await;
     }
-    assert_eq!(
-        jackpot(&service, "behind", &json!("door")).await.status,
-        StatusCode::CREATED
-    );
+    jackpot(&service, "behind", &json!("door")).await.is(201);
     let ann = joined(&service, "door", "ann").await["pass"].clone();
     let bob = joined(&service, "door", "bob").await["pass"].clone();
     let elsewhere = joined(&service, "other", "ann").await["pass"].clone();
@@ -74,19 +67,16 @@ async fn a_repeat_is_answered_whatever_its_pass() {
         assert_eq!(enter(&service, "behind", "e1", "ann", pass).await, REPEATED, "{pass}");
     }
     let path = "/v1/jackpots/behind/pause";
-    assert_eq!(
-        service.post(path, json!({"reason": "a test"})).await.status,
-        StatusCode::OK
-    );
+    service.post(path, json!({"reason": "a test"})).await.is(200);
     assert_eq!(enter(&service, "behind", "e1", "ann", &Value::Null).await, REPEATED);
     // Only the parts that the client sent must be the same.
-    let other = service
+    service
         .post(
             "/v1/jackpots/behind/entries",
             json!({"entry_id": "e1", "player_id": "bob", "stake": 1}),
         )
-        .await;
-    assert_eq!(problem(&other), (422, "entry-id-reused"));
+        .await
+        .refused(422, "entry-id-reused");
 }
 
 #[tokio::test]
@@ -142,31 +132,24 @@ async fn a_room_may_be_put_in_front_and_taken_away_and_batches_stay_out() {
     jackpot(&service, "open", &Value::Null).await;
     let batch = |id: &str| json!({"batch_id": id, "entries": [{"player_id": "ann", "stake": 1}]});
     let path = "/v1/jackpots/open/entry-batches";
-    assert_eq!(service.post(path, batch("before")).await.status, StatusCode::CREATED);
+    service.post(path, batch("before")).await.is(201);
     assert_eq!(enter(&service, "open", "e1", "ann", &Value::Null).await, TAKEN);
     let changed = jackpot(&service, "open", &json!("door")).await;
-    assert_eq!(
-        (changed.status, &changed.body["pending"]),
-        (StatusCode::OK, &Value::Null),
-        "it touches no money"
-    );
+    assert_answer!(changed, 200, {"pending": null}, "it touches no money");
     assert_eq!(
         enter(&service, "open", "e2", "ann", &Value::Null).await,
         refused("pass-required")
     );
     assert_eq!(enter(&service, "open", "e1", "ann", &Value::Null).await, REPEATED);
-    assert_eq!(
-        problem(&service.post(path, batch("behind")).await),
-        (403, "pass-required")
-    );
+    service.post(path, batch("behind")).await.refused(403, "pass-required");
     let again = service.post(path, batch("before")).await;
-    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
-    assert_eq!(again.headers["idempotency-replayed"], "true");
+    again.is(200);
+    assert!(again.is_replay());
     let pass = joined(&service, "door", "ann").await["pass"].clone();
     assert_eq!(enter(&service, "open", "e2", "ann", &pass).await, TAKEN);
     jackpot(&service, "open", &Value::Null).await;
     assert_eq!(enter(&service, "open", "e3", "ann", &Value::Null).await, TAKEN);
-    assert_eq!(service.post(path, batch("behind")).await.status, StatusCode::CREATED);
+    service.post(path, batch("behind")).await.is(201);
 }
 
 #[tokio::test]
@@ -174,14 +157,11 @@ async fn a_room_that_is_not_there_is_in_front_of_no_jackpot() {
     let service = Service::start().await;
     for room in ["later", "a:b"] {
         let wrong = jackpot(&service, "wrong", &json!(room)).await;
-        assert_eq!(problem(&wrong), (422, "invalid-request"));
+        wrong.refused(422, "invalid-request");
         assert_eq!(wrong.body["errors"][0]["field"], "room");
     }
     create(&service, "later", 1, &json!({})).await;
-    assert_eq!(
-        jackpot(&service, "wrong", &json!("later")).await.status,
-        StatusCode::CREATED
-    );
+    jackpot(&service, "wrong", &json!("later")).await.is(201);
 }
 
 #[tokio::test]
@@ -197,7 +177,7 @@ async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
     let put = service
         .put("/v1/jackpots/wins", definition(&odds(1), &Value::Null))
         .await;
-    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    put.is(201);
     assert_eq!(enter(&service, "wins", "e1", "ann", &Value::Null).await, TAKEN);
     let waits = service
         .put("/v1/jackpots/wins", definition(&odds(2), &json!("door")))
@@ -208,7 +188,7 @@ async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
     );
     let batch = json!({"batch_id": "b", "entries": [{"player_id": "a", "stake": 1}, {"player_id": "b", "stake": 1}]});
     let refused = service.post("/v1/jackpots/wins/entry-batches", batch).await;
-    assert_eq!(problem(&refused), (403, "pass-required"));
+    refused.refused(403, "pass-required");
 }
 
 /// A pass that says the same as this one, signed by a key that this service does not have.
@@ -275,7 +255,7 @@ async fn a_play_brings_a_pass_for_each_room_of_its_jackpots() {
         ("c", json!("door")),
         ("d", Value::Null),
     ] {
-        assert_eq!(jackpot(&service, id, &room).await.status, StatusCode::CREATED);
+        jackpot(&service, id, &room).await.is(201);
     }
     let text = |ticket: &Value| ticket["pass"].as_str().expect("a pass").to_owned();
     let (door, gate) = (

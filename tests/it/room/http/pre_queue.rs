@@ -3,15 +3,11 @@
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, SqliteConnection};
 
-use super::support::{create, definition, joined, look, problem};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use super::support::{create, definition, joined, look};
+use crate::support::prelude::*;
 
 fn lines(text: &str) -> Vec<Value> {
     let one = |line: &str| serde_json::from_str(line).expect("JSON");
@@ -28,26 +24,19 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     }
     assert!(tickets.iter().all(|ticket| ticket["status"] == "waiting"));
     let closed = service.get("/v1/rooms/launch").await.body;
-    assert_eq!(
-        (&closed["seed"], &closed["opens_at"]),
-        (&Value::Null, &json!("2999-01-01T00:00:00.000Z"))
-    );
+    assert_has!(closed, {"seed": null, "opens_at": "2999-01-01T00:00:00.000Z"});
     let shown = service.get("/v1/rooms/launch/status").await.body;
-    assert_eq!(
-        [&shown["status"], &shown["seed"], &shown["sha256"], &shown["eta_s"]],
-        [&json!("collecting"), &Value::Null, &Value::Null, &Value::Null]
-    );
+    assert_has!(shown, {"status": "collecting", "seed": null, "sha256": null, "eta_s": null});
     assert_eq!(shown["commitment"], closed["commitment"]);
-    assert_eq!(
-        problem(&service.get("/v1/rooms/launch/pre-queue").await),
-        (409, "room-not-open")
-    );
+    service
+        .get("/v1/rooms/launch/pre-queue")
+        .await
+        .refused(409, "room-not-open");
     // This opens the room now, and it stays open.
-    let opened = service.put("/v1/rooms/launch", definition(0, &json!({}))).await;
-    assert_eq!(opened.status, StatusCode::OK, "{}", opened.text);
+    service.put("/v1/rooms/launch", definition(0, &json!({}))).await.is(200);
     let later = definition(0, &json!({"opens_at": "2998-01-01T00:00:00Z"}));
     let refused = service.put("/v1/rooms/launch", later).await;
-    assert_eq!(problem(&refused), (422, "invalid-request"));
+    refused.refused(422, "invalid-request");
     assert_eq!(refused.body["errors"][0]["field"], "opens_at");
     let late = joined(&service, "launch", "late").await;
     assert_eq!(late["position"], 13);
@@ -60,11 +49,8 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     assert_eq!(answer.headers["content-type"], "application/x-ndjson");
     let list = lines(&answer.text);
     let (head, joins) = list.split_first().expect("a first line");
-    assert_eq!((&head["kind"], &head["format"]), (&json!("room-pre-queue"), &json!(2)));
-    assert_eq!(
-        (&head["joined"], &head["commitment"]),
-        (&json!(12), &closed["commitment"])
-    );
+    assert_has!(head, {"kind": "room-pre-queue", "format": 2});
+    assert_has!(head, {"joined": 12, "commitment": closed["commitment"]});
     assert_eq!((&head["nonce"], &shown["nonce"]), (&closed["nonce"], &closed["nonce"]));
     let seed = OrderSeed::from_hex(head["seed"].as_str().expect("a seed")).expect("32 bytes");
     let (room, nonce) = (
@@ -94,15 +80,12 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     for (position, ticket) in (1_u64..).zip(&order) {
         assert_eq!(look(&service, "launch", ticket).await["position"], position);
     }
-    let shown = eventually(PATIENCE, "everybody can read it", async || {
-        let shown = service.get("/v1/rooms/launch/status").await.body;
-        shown["sha256"].is_string().then_some(shown)
-    })
-    .await;
-    assert_eq!(
-        [&shown["joined"], &shown["sha256"], &shown["seed"]],
-        [&head["joined"], &head["sha256"], &head["seed"]]
-    );
+    let shown = service
+        .until("/v1/rooms/launch/status", "everybody can read it", |shown| {
+            shown["sha256"].is_string()
+        })
+        .await;
+    assert_has!(shown, {"joined": head["joined"], "sha256": head["sha256"], "seed": head["seed"]});
 }
 
 /// A copy for tests has the secret and the names of the original.
@@ -171,7 +154,7 @@ async fn each_new_opening_has_a_new_order_that_all_have_who_joined_before() {
         (answer.status == StatusCode::OK).then(|| lines(&answer.text))
     })
     .await;
-    assert_eq!((&list[0]["nonce"], &list[0]["seed"]), (&moved.0, &json!(seed.reveal())));
+    assert_has!(list[0], {"nonce": moved.0, "seed": seed.reveal()});
 }
 
 #[tokio::test]
@@ -182,12 +165,12 @@ async fn at_the_opening_the_first_are_let_in_and_the_list_is_published_though_no
     for user in 0..5 {
         joined(&service, "launch", &format!("early-{user}")).await;
     }
-    let shown = eventually(PATIENCE, "it opens by itself", async || {
-        let shown = service.get("/v1/rooms/launch/status").await.body;
-        (shown["active"] == 2 && shown["joined"] == 5 && shown["seed"].is_string()).then_some(shown)
-    })
-    .await;
-    assert_eq!((&shown["status"], &shown["waiting"]), (&json!("open"), &json!(3)));
+    let shown = service
+        .until("/v1/rooms/launch/status", "it opens by itself", |shown| {
+            shown["active"] == 2 && shown["joined"] == 5 && shown["seed"].is_string()
+        })
+        .await;
+    assert_has!(shown, {"status": "open", "waiting": 3});
     assert!(shown["seed"].is_string() && shown["sha256"].is_string(), "{shown}");
 }
 
@@ -206,29 +189,26 @@ async fn the_seed_is_shown_once_the_ledger_has_the_opening() {
         .await
         .expect("nothing is written to it from now on");
     let opened = service.put("/v1/rooms/launch", definition(0, &json!({}))).await;
-    assert_eq!(
-        (opened.status, &opened.body["opens_at"], &opened.body["seed"]),
-        (StatusCode::OK, &Value::Null, &Value::Null)
-    );
+    assert_answer!(opened, 200, {"opens_at": null, "seed": null});
     // Its worker has published the list.
-    let shown = eventually(PATIENCE, "the list has its hash", async || {
-        let shown = service.get("/v1/rooms/launch/status").await.body;
-        shown["sha256"].is_string().then_some(shown)
-    })
-    .await;
-    assert_eq!((&shown["status"], &shown["seed"]), (&json!("open"), &Value::Null));
+    let shown = service
+        .until("/v1/rooms/launch/status", "the list has its hash", |shown| {
+            shown["sha256"].is_string()
+        })
+        .await;
+    assert_has!(shown, {"status": "open", "seed": null});
     assert_eq!(service.get("/v1/rooms/launch").await.body["seed"], Value::Null);
-    assert_eq!(
-        problem(&service.get("/v1/rooms/launch/pre-queue").await),
-        (409, "room-not-open")
-    );
+    service
+        .get("/v1/rooms/launch/pre-queue")
+        .await
+        .refused(409, "room-not-open");
     sqlx::query("ROLLBACK").execute(&mut sql).await.expect("it goes on");
-    eventually(PATIENCE, "the ledger has it", async || {
-        let shown = service.get("/v1/rooms/launch").await.body;
-        shown["seed"].is_string().then_some(())
-    })
-    .await;
-    assert_eq!(service.get("/v1/rooms/launch/pre-queue").await.status, StatusCode::OK);
+    service
+        .until("/v1/rooms/launch", "the ledger has it", |shown| {
+            shown["seed"].is_string()
+        })
+        .await;
+    service.get("/v1/rooms/launch/pre-queue").await.is(200);
 }
 
 #[tokio::test]
@@ -236,12 +216,12 @@ async fn a_room_that_opened_at_once_has_no_list() {
     let service = Service::start().await;
     create(&service, "plain", 1, &json!({})).await;
     joined(&service, "plain", "a").await;
-    assert_eq!(
-        problem(&service.get("/v1/rooms/plain/pre-queue").await),
-        (404, "pre-queue-not-found")
-    );
-    assert_eq!(
-        problem(&service.get("/v1/rooms/none/pre-queue").await),
-        (404, "room-not-found")
-    );
+    service
+        .get("/v1/rooms/plain/pre-queue")
+        .await
+        .refused(404, "pre-queue-not-found");
+    service
+        .get("/v1/rooms/none/pre-queue")
+        .await
+        .refused(404, "room-not-found");
 }

@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::json;
-
 use super::support::{create, definition, joined, path};
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 async fn status(service: &Service, key: Option<&str>, method: &Method, path: &str) -> StatusCode {
     let request = http_client().request(method.clone(), service.url(path));

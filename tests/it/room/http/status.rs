@@ -1,12 +1,7 @@
 //! The state of a room, for everybody.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::support::{create, joined, keys};
-use crate::fault::support::PATIENCE;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 async fn status(service: &Service, id: &str) -> (StatusCode, String, Value) {
     let url = service.url(&format!("/v1/rooms/{id}/status"));
@@ -45,11 +40,7 @@ async fn everybody_may_see_how_full_it_is_and_keep_that_for_a_second() {
             "waiting"
         ]
     );
-    assert_eq!(
-        [&body["room_id"], &body["status"], &body["eta_s"]],
-        [&json!("lobby"), &json!("open"), &json!(0)],
-        "a newcomer is let in at once"
-    );
+    assert_has!(body, {"room_id": "lobby", "status": "open", "eta_s": 0}, "a newcomer is let in at once");
     for user in ["a", "b", "c"] {
         joined(&service, "lobby", user).await;
     }
@@ -58,7 +49,7 @@ async fn everybody_may_see_how_full_it_is_and_keep_that_for_a_second() {
         (body["waiting"] == 2).then_some(body)
     })
     .await;
-    assert_eq!((&body["active"], &body["capacity"]), (&json!(1), &json!(1)));
+    assert_has!(body, {"active": 1, "capacity": 1});
     assert_eq!(body["eta_s"], Value::Null, "nobody was let in out of the line yet");
     let (code, _, problem) = status(&service, "none").await;
     assert_eq!(
@@ -84,7 +75,7 @@ async fn metrics_count_joins_and_show_who_is_there() {
         "jackpot_room_waiting{room=\"lobby\"} 1",
         "jackpot_room_tickets_total{room=\"lobby\",event=\"admitted\"} 1",
     ] {
-        assert!(text.contains(line), "{line}\n{text}");
+        text.says(line);
     }
-    assert!(!text.contains("made-up"));
+    text.hides("made-up");
 }

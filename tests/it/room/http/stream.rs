@@ -1,12 +1,7 @@
 //! A ticket as server-sent events.
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-
 use super::support::{create, joined, leave, look, path};
-use crate::fault::support::PATIENCE;
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 async fn open(service: &Service, id: &str, ticket: &Value) -> reqwest::Response {
     let url = service.url(&format!("{}/stream", path(id, ticket)));
@@ -87,21 +82,21 @@ async fn who_listens_keeps_the_place() {
     for round in 0..2 {
         // Each silent user is abandoned after the same time.
         joined(&service, "sse", &format!("silent-{round}")).await;
-        eventually(PATIENCE, "the silent one is abandoned", async || {
-            let room = service.get("/v1/rooms/sse").await.body;
-            (room["abandoned"] == round + 1).then_some(())
-        })
-        .await;
+        service
+            .until("/v1/rooms/sse", "the silent one is abandoned", |room| {
+                room["abandoned"] == round + 1
+            })
+            .await;
     }
     let room = service.get("/v1/rooms/sse").await.body;
-    assert_eq!((&room["waiting"], &room["abandoned"]), (&json!(1), &json!(2)));
+    assert_has!(room, {"waiting": 1, "abandoned": 2});
     // Once nobody listens to its stream, the ticket is abandoned as well.
     drop(answer);
-    eventually(PATIENCE, "nobody listens any more", async || {
-        let room = service.get("/v1/rooms/sse").await.body;
-        (room["abandoned"] == 3).then_some(())
-    })
-    .await;
+    service
+        .until("/v1/rooms/sse", "nobody listens any more", |room| {
+            room["abandoned"] == 3
+        })
+        .await;
 }
 
 #[tokio::test]

@@ -2,12 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 
 use crate::support::given;
-use crate::support::http_client;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 /// A definition of this capacity, changed by `change`.
 pub fn definition(capacity: u64, change: &Value) -> Value {
@@ -21,10 +18,10 @@ pub fn definition(capacity: u64, change: &Value) -> Value {
 
 /// Creates a room.
 pub async fn create(service: &Service, id: &str, capacity: u64, change: &Value) {
-    let answer = service
+    service
         .put(&format!("/v1/rooms/{id}"), definition(capacity, change))
-        .await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        .await
+        .is(201);
 }
 
 /// Joins.
@@ -37,7 +34,7 @@ pub async fn join(service: &Service, id: &str, user: &str) -> Answer {
 /// Joins, which must succeed; returns the body of the answer.
 pub async fn joined(service: &Service, id: &str, user: &str) -> Value {
     let answer = join(service, id, user).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    answer.done();
     answer.body
 }
 
@@ -52,7 +49,7 @@ pub fn path(id: &str, ticket: &Value) -> String {
 /// The state of a ticket.
 pub async fn look(service: &Service, id: &str, ticket: &Value) -> Value {
     let answer = service.get(&path(id, ticket)).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    answer.is(200);
     answer.body
 }
 

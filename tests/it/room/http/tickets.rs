@@ -2,27 +2,22 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::json;
-
 use super::support::{create, definition, join, joined, keys, leave, look, path, problem, renew, said};
-use crate::fault::support::PATIENCE;
-use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn one_is_in_and_the_others_wait_each_with_the_fields_of_the_contract() {
     let service = Service::start().await;
     create(&service, "lobby", 1, &json!({})).await;
     let first = join(&service, "lobby", "ann").await;
-    assert_eq!(first.status, StatusCode::CREATED, "{}", first.text);
+    first.is(201);
     assert_eq!(
         keys(&first.body),
         ["admitted_at", "expires_at", "pass", "status", "ticket"]
     );
     assert_eq!(first.body["status"], "admitted");
     let second = join(&service, "lobby", "bob").await;
-    assert_eq!(second.status, StatusCode::CREATED, "{}", second.text);
+    second.is(201);
     assert_eq!(
         keys(&second.body),
         ["ahead", "eta_s", "poll_after_s", "position", "status", "ticket"]
@@ -34,12 +29,9 @@ async fn one_is_in_and_the_others_wait_each_with_the_fields_of_the_contract() {
         json!({"ticket": null, "status": "waiting", "position": 1, "ahead": 0, "eta_s": null, "poll_after_s": 1.0})
     );
     let again = join(&service, "lobby", "bob").await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &second.body));
+    assert_eq!(again.is(200), &second.body);
     let again = join(&service, "lobby", "ann").await;
-    assert_eq!(
-        (again.status, &again.body["ticket"], &again.body["expires_at"]),
-        (StatusCode::OK, &first.body["ticket"], &first.body["expires_at"])
-    );
+    assert_answer!(again, 200, {"ticket": first.body["ticket"], "expires_at": first.body["expires_at"]});
     assert_eq!(look(&service, "lobby", &second.body).await, second.body);
 }
 
@@ -72,12 +64,9 @@ async fn who_leaves_makes_room_at_once_and_leaves_once() {
         joined(&service, "lobby", "c").await,
     ];
     let left = leave(&service, "lobby", &first).await;
-    assert_eq!(left.status, StatusCode::OK, "{}", left.text);
+    left.is(200);
     assert_eq!(keys(&left.body), ["ended_at", "status", "ticket"]);
-    assert_eq!(
-        (&left.body["status"], &left.body["ticket"]),
-        (&json!("left"), &first["ticket"])
-    );
+    assert_has!(left.body, {"status": "left", "ticket": first["ticket"]});
     assert_eq!(leave(&service, "lobby", &first).await.body, left.body);
     assert_eq!(look(&service, "lobby", &first).await, left.body);
     assert_eq!(look(&service, "lobby", &second).await["status"], "admitted");
@@ -85,13 +74,10 @@ async fn who_leaves_makes_room_at_once_and_leaves_once() {
     // A user who waits may leave as well. A user who left comes back behind all others.
     leave(&service, "lobby", &third).await;
     let back = joined(&service, "lobby", "a").await;
-    assert_eq!((&back["status"], &back["position"]), (&json!("waiting"), &json!(1)));
+    assert_has!(back, {"status": "waiting", "position": 1});
     assert_ne!(back["ticket"], first["ticket"]);
     let room = service.get("/v1/rooms/lobby").await.body;
-    assert_eq!(
-        [&room["active"], &room["waiting"], &room["admitted"], &room["left"]],
-        [1, 1, 2, 2]
-    );
+    assert_has!(room, {"active": 1, "waiting": 1, "admitted": 2, "left": 2});
     assert!(room["mean_wait_s"].is_number(), "{room}");
 }
 
@@ -107,17 +93,14 @@ async fn only_a_session_is_renewed() {
     let longer = super::support::definition(1, &json!({"session_s": 1_200}));
     service.put("/v1/rooms/lobby", longer).await;
     let renewed = renew(&service, "lobby", &first).await;
-    assert_eq!(renewed.status, StatusCode::OK, "{}", renewed.text);
-    assert_eq!(
-        (&renewed.body["ticket"], &renewed.body["admitted_at"]),
-        (&first["ticket"], &first["admitted_at"])
-    );
+    renewed.is(200);
+    assert_has!(renewed.body, {"ticket": first["ticket"], "admitted_at": first["admitted_at"]});
     let exp = |body: &serde_json::Value| said(&body["pass"]).1["exp"].as_i64().expect("seconds");
     assert!(exp(&renewed.body) - exp(&first) >= 600, "{}", renewed.text);
-    assert_eq!(problem(&renew(&service, "lobby", &second).await), (409, "not-admitted"));
+    renew(&service, "lobby", &second).await.refused(409, "not-admitted");
     leave(&service, "lobby", &first).await;
     let refused = renew(&service, "lobby", &first).await;
-    assert_eq!(problem(&refused), (409, "not-admitted"));
+    refused.refused(409, "not-admitted");
     assert!(
         refused.body["detail"].as_str().expect("text").contains("left"),
         "{}",
@@ -130,39 +113,30 @@ async fn what_is_not_there_is_not_found_and_what_is_wrong_is_named() {
     let service = Service::start().await;
     create(&service, "lobby", 1, &json!({})).await;
     let nobody = json!({"ticket": "00000000000000000000000000000000"});
-    assert_eq!(
-        problem(&service.get(&path("lobby", &nobody)).await),
-        (404, "ticket-not-found")
-    );
-    assert_eq!(
-        problem(&renew(&service, "lobby", &nobody).await),
-        (404, "ticket-not-found")
-    );
-    assert_eq!(
-        problem(&leave(&service, "lobby", &nobody).await),
-        (404, "ticket-not-found")
-    );
-    assert_eq!(
-        problem(&service.get(&path("none", &nobody)).await),
-        (404, "room-not-found")
-    );
-    assert_eq!(problem(&join(&service, "none", "a").await), (404, "room-not-found"));
+    service
+        .get(&path("lobby", &nobody))
+        .await
+        .refused(404, "ticket-not-found");
+    renew(&service, "lobby", &nobody).await.refused(404, "ticket-not-found");
+    leave(&service, "lobby", &nobody).await.refused(404, "ticket-not-found");
+    service.get(&path("none", &nobody)).await.refused(404, "room-not-found");
+    join(&service, "none", "a").await.refused(404, "room-not-found");
     for (body, field) in [
         (json!({}), "user_id"),
         (json!({"user_id": "a b"}), "user_id"),
         (json!({"user_id": "a", "ticket": "x"}), "ticket"),
     ] {
         let answer = service.post("/v1/rooms/lobby/tickets", body).await;
-        assert_eq!(problem(&answer), (422, "invalid-request"));
+        answer.refused(422, "invalid-request");
         assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.text);
     }
     let upper = service
         .get("/v1/rooms/lobby/tickets/ABCDEF00000000000000000000000000")
         .await;
-    assert_eq!(problem(&upper), (422, "invalid-request"));
+    upper.refused(422, "invalid-request");
     assert_eq!(upper.body["errors"][0]["field"], "ticket");
     let allowed = service.post("/v1/rooms/lobby/status", json!({})).await;
-    assert_eq!(problem(&allowed), (405, "method-not-allowed"));
+    allowed.refused(405, "method-not-allowed");
 }
 
 #[tokio::test]
@@ -173,11 +147,11 @@ async fn a_silent_waiter_loses_the_place_and_a_session_its_end_though_nobody_ask
         joined(&service, "lobby", "a").await,
         joined(&service, "lobby", "b").await,
     );
-    eventually(PATIENCE, "both are over, by the worker alone", async || {
-        let room = service.get("/v1/rooms/lobby").await.body;
-        (room["expired"] == 1 && room["abandoned"] == 1).then_some(())
-    })
-    .await;
+    service
+        .until("/v1/rooms/lobby", "both are over, by the worker alone", |room| {
+            room["expired"] == 1 && room["abandoned"] == 1
+        })
+        .await;
     assert_eq!(look(&service, "lobby", &first).await["status"], "expired");
     let abandoned = look(&service, "lobby", &silent).await;
     assert_eq!(
@@ -234,7 +208,7 @@ async fn the_estimate_comes_from_the_sessions_that_ended() {
         assert_eq!(last["status"], "admitted");
     }
     let seen = look(&service, "lobby", &waiting[5]).await;
-    assert_eq!((&seen["position"], &seen["ahead"]), (&json!(3), &json!(2)));
+    assert_has!(seen, {"position": 3, "ahead": 2});
     let eta = seen["eta_s"].as_u64().expect("it is known now");
     assert!(eta >= 1, "{seen}");
 }
@@ -294,7 +268,7 @@ async fn who_leaves_and_joins_too_often_has_to_wait() {
     for _ in 0..6 {
         let ticket = joined(&service, "lobby", "restless").await;
         assert_eq!(ticket["status"], "admitted");
-        assert_eq!(leave(&service, "lobby", &ticket).await.status, StatusCode::OK);
+        leave(&service, "lobby", &ticket).await.is(200);
     }
     let refused = join(&service, "lobby", "restless").await;
     assert_eq!(problem(&refused), (429, "rate-limited"), "{}", refused.text);
@@ -305,7 +279,7 @@ async fn who_leaves_and_joins_too_often_has_to_wait() {
         .expect("seconds");
     assert!((1..=10).contains(&wait), "{wait}");
     let room = service.get("/v1/rooms/lobby").await.body;
-    assert_eq!([&room["admitted"], &room["left"], &room["active"]], [6, 6, 0]);
+    assert_has!(room, {"admitted": 6, "left": 6, "active": 0});
     // Nobody else is affected, and the refusal passes.
     assert_eq!(joined(&service, "lobby", "calm").await["status"], "admitted");
     let back = eventually(PATIENCE, "it passes", async || {

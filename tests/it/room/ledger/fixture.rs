@@ -12,13 +12,13 @@ use jackpot::room::ticket::Ticket;
 use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::room::fixture::{Room, RoomFixture};
 use crate::support::fixture::Fields;
 use crate::support::given::SECRET;
 use crate::support::ledger_fixture::{InLedger, LedgerFixture};
+use crate::support::prelude::*;
 
 pub type RoomLedger = LedgerFixture<Room>;
 
@@ -57,10 +57,7 @@ impl InLedger for Room {
         assert_eq!(redis.order, books.order);
         assert_eq!(redis.collected_sha256, books.opened.map(|opened| opened.sha256));
         let state = fixture.state().await;
-        assert_eq!(
-            (&state["puts"], &state["opens"]),
-            (&books.puts, &books.opens_ms.to_string())
-        );
+        assert_has!(state, {"puts": books.puts, "opens": books.opens_ms.to_string()});
     }
 }
 

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use jackpot::room::scripts;
 use jackpot_core::mark::Mark;
-use serde_json::{Value, json};
 
 use crate::room::fixture::RoomFixture;
 use crate::room::ledger::fixture::{RoomLedger, live, sha256};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     every_kind_of_event_reaches_its_tables,

@@ -3,11 +3,10 @@
 
 use jackpot::ledger::reconcile::now::Reconciled;
 use jackpot::room::scripts::VisitReply;
-use serde_json::json;
 
 use crate::room::fixture::is_in;
 use crate::room::ledger::fixture::{RoomLedger, live};
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     under_load_it_is_clean,

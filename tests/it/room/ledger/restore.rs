@@ -6,12 +6,11 @@ use jackpot::room::scripts::{self, Define, ScriptError, Visit, VisitReply, Wante
 use jackpot::subject::restore::{RestoreBegun, restore_begin};
 use jackpot_api::room::Status;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::room::fixture::{RETENTION_MS, ahead, definition, is_in};
 use crate::room::ledger::fixture::{RoomLedger, live, sha256};
 use crate::support::given::operator;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::prelude::*;
 
 on_both_databases!(
     a_redis_that_lost_all_is_rebuilt_as_operators_had_it,
@@ -295,7 +294,7 @@ async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     fixture.restore(Replace::Ahead).await.expect("given up");
     assert_eq!(fixture.status_held().await, "suspended");
     fixture.status(Status::Open).await;
-    assert!(fixture.snapshot().await.definition.contains(r#""capacity":2"#));
+    fixture.snapshot().await.definition.says(r#""capacity":2"#);
     fixture.project().await;
     fixture.assert_complete().await;
     // What no script can read is replaced, whatever the type of the key.

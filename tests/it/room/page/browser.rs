@@ -1,15 +1,10 @@
 //! A user who waits in Chromium: with scripts, without scripts, and one who gives up.
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use super::site::Site;
 use super::support::{link, room, service, service_with};
 use crate::console::pages;
-use crate::fault::support::PATIENCE;
 use crate::support::browser::{Browser, Scripts};
-use crate::support::service::Service;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// The site, and a room that sends users there.
 async fn site_and_room(service: &Service, id: &str, waiting_timeout_s: u64) -> Site {
@@ -27,8 +22,7 @@ async fn jackpot_behind(service: &Service, room: &str) {
                    "cap": null, "must_hit_by": null}],
         "odds": {"total": 1000, "ranks": []}, "room": room,
     });
-    let answer = service.put(&format!("/v1/jackpots/{room}"), jackpot).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    service.put(&format!("/v1/jackpots/{room}"), jackpot).await.is(201);
 }
 
 /// Plays once with this pass, as the site's back end would.
@@ -54,8 +48,7 @@ async fn leave(service: &Service, room: &str, ticket: &Value) {
         "/v1/rooms/{room}/tickets/{}",
         ticket["ticket"].as_str().expect("a ticket")
     );
-    let answer = service.call(Method::DELETE, &path, None).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service.call(Method::DELETE, &path, None).await.done();
 }
 
 /// Waits until the page shows this place.
@@ -184,7 +177,7 @@ async fn heavy_a_user_who_gives_up_is_told_so_and_shown_the_way_back() {
     })
     .await;
     let room = service.get("/v1/rooms/leave").await.body;
-    assert_eq!((&room["left"], &room["waiting"]), (&json!(1), &json!(0)));
+    assert_has!(room, {"left": 1, "waiting": 0});
     browser.click("a").await;
     eventually(PATIENCE, "the user is back at the site", async || {
         (browser.url().await == site.url("/play")).then_some(())

@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::support::{room, service, wait};
-use crate::fault::support::PATIENCE;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 /// Name and data of each whole event of a text.
 fn events(text: &str) -> Vec<(String, Value)> {
@@ -97,13 +94,7 @@ async fn one_place_takes_a_few_streams_and_leaves_the_others() {
     let refused = listen(&one).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     let problem = refused.json::<Value>().await.expect("JSON");
-    assert_eq!(
-        (&problem["code"], &problem["detail"]),
-        (
-            &json!("too-many-streams"),
-            &json!("this place has as many open streams as it may")
-        )
-    );
+    assert_has!(problem, {"code": "too-many-streams", "detail": "this place has as many open streams as it may"});
     assert_eq!(listen(&other).await.status(), StatusCode::OK);
     drop(open);
     eventually(PATIENCE, "streams that were closed make room", async || {

@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::json;
-
 use super::support::{SHOP, browse, link, open, open_in, room, service, service_and_redis, wait};
-use crate::fault::support::PATIENCE;
-use crate::support::{eventually, http_client};
+use crate::support::prelude::*;
 
 #[tokio::test]
 async fn who_joins_waits_and_moves_on_with_the_pass() {
@@ -21,14 +17,11 @@ async fn who_joins_waits_and_moves_on_with_the_pass() {
         second,
         "a link may be opened again: the place is the same"
     );
-    assert!(!second.contains("bob"));
+    second.hides("bob");
     let page = open(&service, &second).await;
-    page.is(StatusCode::OK, "You are in the line");
+    page.is_headed(200, "You are in the line");
     assert_eq!((page.shows("place"), page.shows("wait")), ("1", "not known yet"));
-    assert!(
-        page.text
-            .contains("<noscript><meta http-equiv=\"refresh\" content=\"3\"></noscript>")
-    );
+    page.says("<noscript><meta http-equiv=\"refresh\" content=\"3\"></noscript>");
     // The user in front is in: each request sends him on, with a pass that names him.
     let to_the_shop = open(&service, &first).await.location();
     let pass = to_the_shop
@@ -41,9 +34,9 @@ async fn who_joins_waits_and_moves_on_with_the_pass() {
     let left = browse(&service, Method::POST, &format!("{leave}/leave?{query}")).await;
     assert_eq!(left.location(), first);
     let page = open(&service, &first).await;
-    page.is(StatusCode::GONE, "You have left the line");
+    page.is_headed(410, "You have left the line");
     assert_eq!(page.between("<a href=\"", "\""), SHOP);
-    assert!(open(&service, &second).await.location().contains("&room_pass="));
+    open(&service, &second).await.location().says("&room_pass=");
 }
 
 #[tokio::test]
@@ -58,22 +51,16 @@ async fn every_answer_keeps_to_itself() {
     for page in [&joined, &let_in, &waits, &refused] {
         let policy = page.headers["content-security-policy"].to_str().expect("text");
         for part in ["default-src 'self'", "form-action 'self'", "frame-ancestors 'none'"] {
-            assert!(policy.contains(part), "{part} in {policy}");
+            policy.says(part);
         }
-        assert!(!policy.contains("unsafe"));
+        policy.hides("unsafe");
         assert_eq!(page.headers["referrer-policy"], "no-referrer");
         assert_eq!(page.headers["cache-control"], "no-store");
         assert_eq!(page.headers["x-content-type-options"], "nosniff");
     }
     assert_eq!((let_in.text.as_str(), let_in.status), ("", StatusCode::SEE_OTHER));
-    assert_eq!(
-        browse(&service, Method::HEAD, "/rooms/kept/wait").await.status,
-        StatusCode::METHOD_NOT_ALLOWED
-    );
-    assert_eq!(
-        browse(&service, Method::DELETE, "/rooms/kept/wait").await.status,
-        StatusCode::METHOD_NOT_ALLOWED
-    );
+    browse(&service, Method::HEAD, "/rooms/kept/wait").await.is(405);
+    browse(&service, Method::DELETE, "/rooms/kept/wait").await.is(405);
 }
 
 #[tokio::test]
@@ -89,12 +76,9 @@ async fn the_page_is_in_the_language_of_its_reader_and_so_are_its_events() {
     let _first = wait(&service, "korean", "ann").await;
     let place = wait(&service, "korean", "bob").await;
     let page = open_in(&service, &place, "ko-KR,ko;q=0.9,en;q=0.5").await;
-    page.is(StatusCode::OK, "줄을 서 있습니다");
-    assert!(
-        page.text.contains("<html lang=\"ko\">") && page.text.contains("봄 로비"),
-        "{}",
-        page.text
-    );
+    page.is_headed(200, "줄을 서 있습니다");
+    page.says("<html lang=\"ko\">");
+    page.says("봄 로비");
     assert_eq!((page.shows("place"), page.shows("wait")), ("1", "아직 알 수 없음"));
     assert_eq!(page.headers["content-language"], "ko");
     assert_eq!(page.headers["vary"], "accept-language");
@@ -113,10 +97,10 @@ async fn the_page_is_in_the_language_of_its_reader_and_so_are_its_events() {
     );
     open_in(&service, &place, "fr, en")
         .await
-        .is(StatusCode::OK, "You are in the line");
+        .is_headed(200, "You are in the line");
     let refused = open_in(&service, "/rooms/korean/wait", "ko").await;
-    refused.is(StatusCode::BAD_REQUEST, "올바르지 않은 링크입니다");
-    assert!(refused.text.contains("href=\"../../assets/style-"), "{}", refused.text);
+    refused.is_headed(400, "올바르지 않은 링크입니다");
+    refused.says("href=\"../../assets/style-");
 }
 
 #[tokio::test]
@@ -124,7 +108,7 @@ async fn before_the_opening_the_place_is_left_to_chance() {
     let service = service().await;
     room(&service, "early", 1, &json!({"opens_at": "2999-12-31T10:00:00Z"})).await;
     let page = open(&service, &wait(&service, "early", "ann").await).await;
-    page.is(StatusCode::OK, "The room is not open yet");
+    page.is_headed(200, "The room is not open yet");
     assert_eq!(page.shows("place"), "drawn by lot");
     assert!(
         page.shows("note")
@@ -137,7 +121,7 @@ async fn a_line_that_does_not_move_says_so() {
     let (service, redis) = service_and_redis().await;
     room(&service, "shut", 0, &json!({})).await;
     let page = open(&service, &wait(&service, "shut", "ann").await).await;
-    page.is(StatusCode::OK, "The line stands still");
+    page.is_headed(200, "The line stands still");
     assert_eq!((page.shows("place"), page.shows("wait")), ("1", "not known yet"));
     // As after a loss of tickets.
     room(&service, "held", 1, &json!({})).await;
@@ -161,14 +145,13 @@ async fn who_was_away_or_in_for_too_long_is_told_and_shown_the_way_back() {
     room(&service, "short", 1, &json!({"session_s": 600, "waiting_timeout_s": 1})).await;
     let inside = wait(&service, "short", "ann").await;
     let gone = wait(&service, "short", "bob").await;
-    eventually(PATIENCE, "bob is abandoned", async || {
-        (service.get("/v1/rooms/short").await.body["abandoned"] == 1).then_some(())
-    })
-    .await;
+    service
+        .until("/v1/rooms/short", "bob is abandoned", |shown| shown["abandoned"] == 1)
+        .await;
     let page = open(&service, &gone).await;
-    page.is(StatusCode::GONE, "Your place was given up");
+    page.is_headed(410, "Your place was given up");
     assert_eq!(page.between("<a href=\"", "\""), SHOP);
-    assert!(open(&service, &inside).await.location().contains("room_pass"));
+    open(&service, &inside).await.location().says("room_pass");
     room(&service, "brief", 1, &json!({"session_s": 1})).await;
     let place = wait(&service, "brief", "ann").await;
     let over = eventually(PATIENCE, "the session is over", async || {
@@ -176,11 +159,11 @@ async fn who_was_away_or_in_for_too_long_is_told_and_shown_the_way_back() {
         (page.status != StatusCode::SEE_OTHER).then_some(page)
     })
     .await;
-    over.is(StatusCode::GONE, "Your time is up");
+    over.is_headed(410, "Your time is up");
     // A new token gives a new place.
     let again = wait(&service, "brief", "ann").await;
     assert_ne!(again, place);
-    open(&service, &place).await.is(StatusCode::GONE, "Your time is up");
+    open(&service, &place).await.is_headed(410, "Your time is up");
 }
 
 #[tokio::test]
@@ -201,7 +184,7 @@ async fn heavy_without_redis_the_page_tries_again_and_the_place_is_kept() {
             format!("3;url=../wait?{query}"),
         ),
     ] {
-        page.is(StatusCode::SERVICE_UNAVAILABLE, "The line can't be reached for now");
+        page.is_headed(503, "The line can't be reached for now");
         assert_eq!(page.between("<meta http-equiv=\"refresh\" content=\"", "\""), again);
         assert_eq!(page.headers["retry-after"], "3");
     }

@@ -1,6 +1,7 @@
 //! What these tests share: a service whose signing key is known, a browser that follows no redirect, and tokens that
 //! the tests sign.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use jackpot::room::page::claims::{JoinClaims, PLACE, PlaceClaims};
@@ -9,16 +10,14 @@ use jackpot::room::return_to::ReturnTo;
 use jackpot::room::ticket::Ticket;
 use jackpot::signing::SigningKeys;
 use jackpot_core::ids::{Id, PersonId};
+use reqwest::Url;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
-use reqwest::{Method, StatusCode, Url};
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use crate::fault::support::{own_redis, service_on};
 use crate::support::client_builder;
 use crate::support::local::LocalServer;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 /// The address that users come from and go to.
 pub const SHOP: &str = "https://shop.example/play?a=1";
@@ -53,8 +52,7 @@ pub async fn room(service: &Service, id: &str, capacity: u64, change: &Value) {
     for (field, value) in change.as_object().expect("an object") {
         room[field] = value.clone();
     }
-    let answer = service.put(&format!("/v1/rooms/{id}"), room).await;
-    assert!(answer.status.is_success(), "{}", answer.text);
+    service.put(&format!("/v1/rooms/{id}"), room).await.done();
 }
 
 /// Asks for a join token; returns the answer.
@@ -66,7 +64,7 @@ pub async fn join_token(service: &Service, id: &str, user: &str, return_to: &str
 /// The path of the waiting page that a join token opens.
 pub async fn link(service: &Service, id: &str, user: &str, return_to: &str) -> String {
     let answer = join_token(service, id, user, return_to).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.is(201);
     answer.body["url"].as_str().expect("a path").to_owned()
 }
 
@@ -83,7 +81,7 @@ pub struct Page {
 impl Page {
     /// The address to which it redirects.
     pub fn location(&self) -> String {
-        assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
+        self.is(303);
         let location = self.headers["location"].to_str().expect("text");
         self.url.join(location).expect("an address").into()
     }
@@ -102,9 +100,16 @@ impl Page {
         self.between(&format!("id=\"{id}\">"), "</")
     }
 
-    /// The page has this status and this heading.
-    pub fn is(&self, status: StatusCode, heading: &str) {
+    /// It has this status.
+    #[track_caller]
+    pub fn is(&self, status: u16) {
         assert_eq!(self.status, status, "{}", self.text);
+    }
+
+    /// It is a page with this status and this heading.
+    #[track_caller]
+    pub fn is_headed(&self, status: u16, heading: &str) {
+        self.is(status);
         assert_eq!(self.headers["content-type"], "text/html; charset=utf-8");
         let start = if self.text.contains("<h1 id=") {
             "<h1 id=\"heading\">"
@@ -112,6 +117,12 @@ impl Page {
             "<h1>"
         };
         assert_eq!(self.between(start, "</h1>"), heading);
+    }
+}
+
+impl Says for Page {
+    fn words(&self) -> Cow<'_, str> {
+        (&self.text).into()
     }
 }
 

@@ -4,13 +4,11 @@ use jackpot::room::page::claims::{PLACE, PlaceClaims};
 use jackpot::room::pass;
 use jackpot::room::ticket::Ticket;
 use jackpot_core::clock::parse_rfc3339;
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
 
 use super::support::{
     SHOP, SHOP_ORIGIN, browse, join_claims, join_token, link, open, place_of, room, service, signed, wait,
 };
-use crate::support::service::Service;
+use crate::support::prelude::*;
 
 /// Header and claims of a token.
 fn parts(token: &str) -> (Value, Value) {
@@ -27,11 +25,11 @@ async fn a_token_says_who_where_until_when_and_where_to() {
     let service = service().await;
     room(&service, "said", 1, &json!({})).await;
     let answer = join_token(&service, "said", "ann", SHOP).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.is(201);
     let token = answer.body["token"].as_str().expect("a token");
     assert_eq!(answer.body["url"], format!("/rooms/said/wait?token={token}"));
     let (header, claims) = parts(token);
-    assert_eq!((&header["alg"], &header["typ"]), (&json!("EdDSA"), &json!("join+jwt")));
+    assert_has!(header, {"alg": "EdDSA", "typ": "join+jwt"});
     for (name, value) in [
         ("iss", "jackpot"),
         ("aud", "join:said"),
@@ -99,10 +97,7 @@ async fn what_is_wrong_with_a_wish_is_named() {
     }
     let long = format!("https://shop.example/{}", "x".repeat(1_979));
     assert_eq!(long.len(), 2_000);
-    assert_eq!(
-        join_token(&service, "named", "ann", &format!("{long}x")).await.status,
-        422
-    );
+    join_token(&service, "named", "ann", &format!("{long}x")).await.is(422);
     // A token with the longest values still opens the page.
     let user = "u".repeat(64);
     let place = open(&service, &link(&service, "named", &user, &long).await)
@@ -122,22 +117,15 @@ async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
     room(&service, "sent", 1, &json!({"return_origins": []})).await;
     let refused = join_token(&service, "sent", "ann", SHOP).await;
     let errors = &refused.body["errors"];
-    assert_eq!(
-        (refused.status.as_u16(), &refused.body["code"]),
-        (422, &json!("invalid-request")),
-        "{}",
-        refused.text
-    );
+    refused.refused(422, "invalid-request");
     assert_eq!(
         (errors.as_array().map(Vec::len), &errors[0]["field"]),
         (Some(1), &json!("return_to")),
         "{errors}"
     );
     let rule = errors[0]["message"].as_str().expect("a rule");
-    assert!(
-        rule.contains(SHOP_ORIGIN) && rule.contains("PUT /v1/rooms/sent"),
-        "{rule}"
-    );
+    rule.says(SHOP_ORIGIN);
+    rule.says("PUT /v1/rooms/sent");
     // A listed origin is good at once; another port or host is another origin.
     let back = json!({"name": "Spring <lobby>", "back": "https://shop.example/start", "return_origins": [SHOP_ORIGIN]});
     room(&service, "sent", 1, &back).await;
@@ -158,7 +146,7 @@ async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
     assert!(open(&service, &inside).await.location().starts_with(SHOP));
     let waiting = wait(&service, "sent", "bob").await;
     let page = open(&service, &waiting).await;
-    page.is(StatusCode::OK, "You are in the line");
+    page.is_headed(200, "You are in the line");
     assert_eq!(page.between("<p class=\"room\">", "</p>"), "Spring &lt;lobby&gt;");
     assert_eq!(page.between("<a href=\"", "\""), "https://shop.example/start");
     // An origin that was taken out gets nobody any more, neither by an earlier token nor from an earlier place.
@@ -166,28 +154,21 @@ async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
     room(&service, "sent", 1, &other).await;
     for address in [&joining, &inside, &waiting] {
         let page = open(&service, address).await;
-        page.is(
-            StatusCode::FORBIDDEN,
-            "This link leads to a site that is not known here",
-        );
+        page.is_headed(403, "This link leads to a site that is not known here");
         assert_eq!(page.between("<p class=\"room\">", "</p>"), "Spring &lt;lobby&gt;");
         assert_eq!(
             page.between("<a href=\"", "\""),
             "https://shop.example/start",
             "the room's own link"
         );
-        assert!(!page.text.contains(SHOP), "{}", page.text);
+        page.hides(SHOP);
     }
-    let left = browse(&service, Method::POST, &inside.replacen("/wait?", "/wait/leave?", 1)).await;
-    assert_eq!(
-        left.status,
-        StatusCode::SEE_OTHER,
-        "a place can be given up all the same: {}",
-        left.text
-    );
+    browse(&service, Method::POST, &inside.replacen("/wait?", "/wait/leave?", 1))
+        .await
+        .is(303); // a place can be given up all the same
     open(&service, "/rooms/sent/wait")
         .await
-        .is(StatusCode::BAD_REQUEST, "This link is not valid");
+        .is_headed(400, "This link is not valid");
     room(&service, "sent", 1, &back).await;
     assert!(
         open(&service, &waiting).await.location().starts_with(SHOP),
@@ -199,10 +180,7 @@ async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
 async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
     let service = service().await;
     let answer = join_token(&service, "none", "ann", SHOP).await;
-    assert_eq!(
-        (answer.status, &answer.body["code"]),
-        (StatusCode::NOT_FOUND, &json!("room-not-found"))
-    );
+    answer.refused(404, "room-not-found");
     let url = service.url("/v1/rooms/none/join-tokens");
     let client = crate::support::http_client();
     let wish = json!({"user_id": "ann", "return_to": SHOP});
@@ -212,9 +190,7 @@ async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
 
 /// The address is refused as an invalid link.
 async fn is_no_link(service: &Service, address: &str) {
-    open(service, address)
-        .await
-        .is(StatusCode::BAD_REQUEST, "This link is not valid");
+    open(service, address).await.is_headed(400, "This link is not valid");
 }
 
 #[tokio::test]
@@ -273,7 +249,7 @@ async fn no_token_is_taken_for_another() {
     assert_eq!(service.get("/v1/rooms/mine").await.body["active"], 1);
     // Parameters that others add to the address do no harm.
     let counted = format!("{joining}&utm_source=mail");
-    assert_eq!(open(&service, &counted).await.status, StatusCode::SEE_OTHER);
+    open(&service, &counted).await.is(303);
 }
 
 #[tokio::test]
@@ -284,14 +260,14 @@ async fn an_old_token_joins_nobody_and_shows_the_way_back() {
     assert_eq!(now["active"], 0);
     let old = signed(pass::JOIN, &join_claims("late", 1_000, 1_120));
     let page = open(&service, &format!("/rooms/late/wait?token={old}")).await;
-    page.is(StatusCode::GONE, "This link has expired");
+    page.is_headed(410, "This link has expired");
     assert_eq!(page.between("<a href=\"", "\""), SHOP);
     assert_eq!(service.get("/v1/rooms/late").await.body["active"], 0);
     // Redis' clock is close to that of this machine.
     let soon = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_secs()).expect("in range") + 60;
     let young = signed(pass::JOIN, &join_claims("late", soon - 120, soon));
     let page = open(&service, &format!("/rooms/late/wait?token={young}")).await;
-    assert!(page.location().contains("/rooms/late/wait?place="));
+    page.location().says("/rooms/late/wait?place=");
     assert_eq!(service.get("/v1/rooms/late").await.body["active"], 1);
 }
 
@@ -302,20 +278,22 @@ async fn a_ticket_that_is_forgotten_and_a_room_that_is_not_there_are_told_apart(
     let ticket = Ticket::random().expect("randomness");
     open(&service, &place_of("there", ticket))
         .await
-        .is(StatusCode::GONE, "Your visit is over");
+        .is_headed(410, "Your visit is over");
     open(&service, &place_of("gone", ticket))
         .await
-        .is(StatusCode::NOT_FOUND, "There is no such room");
+        .is_headed(404, "There is no such room");
     let token = signed(pass::JOIN, &join_claims("gone", (1 << 40) - 100, 1 << 40));
-    let page = open(&service, &format!("/rooms/gone/wait?token={token}")).await;
-    page.is(StatusCode::NOT_FOUND, "There is no such room");
+    open(&service, &format!("/rooms/gone/wait?token={token}"))
+        .await
+        .is_headed(404, "There is no such room");
     // The service's own tokens are good for an hour at most.
     let lasting = signed(pass::JOIN, &join_claims("there", 0, 1 << 40));
-    let page = open(&service, &format!("/rooms/there/wait?token={lasting}")).await;
-    page.is(StatusCode::BAD_REQUEST, "This link is not valid");
+    open(&service, &format!("/rooms/there/wait?token={lasting}"))
+        .await
+        .is_headed(400, "This link is not valid");
     open(&service, "/rooms/a%20b/wait")
         .await
-        .is(StatusCode::NOT_FOUND, "There is no such room");
+        .is_headed(404, "There is no such room");
 }
 
 #[tokio::test]
@@ -329,17 +307,18 @@ async fn a_join_token_joins_once_and_once_more() {
         let again = open(&service, &joining).await.location();
         assert_eq!(ticket_in(&again), ticket_in(&place));
         let room = service.get("/v1/rooms/once").await.body;
-        assert_eq!((&room["active"], &room["admitted"]), (&json!(1), &json!(join)));
-        let left = browse(&service, Method::POST, &place.replacen("/wait?", "/wait/leave?", 1)).await;
-        assert_eq!(left.status, StatusCode::SEE_OTHER, "{}", left.text);
+        assert_has!(room, {"active": 1, "admitted": join});
+        browse(&service, Method::POST, &place.replacen("/wait?", "/wait/leave?", 1))
+            .await
+            .is(303);
     }
     for _ in 0..3 {
         let page = open(&service, &joining).await;
-        page.is(StatusCode::GONE, "This link has been used");
+        page.is_headed(410, "This link has been used");
         assert_eq!(page.between("<a href=\"", "\""), SHOP);
     }
     let room = service.get("/v1/rooms/once").await.body;
-    assert_eq!([&room["active"], &room["admitted"], &room["left"]], [0, 2, 2]);
+    assert_has!(room, {"active": 0, "admitted": 2, "left": 2});
     // The next link works as before.
     let place = wait(&service, "once", "ann").await;
     assert!(open(&service, &place).await.location().starts_with(SHOP));
@@ -360,17 +339,14 @@ async fn who_leaves_too_often_has_to_wait_on_the_page_too() {
         browse(&service, Method::POST, &place.replacen("/wait?", "/wait/leave?", 1)).await;
     }
     let page = open(&service, &link(&service, "often", "ann", SHOP).await).await;
-    page.is(StatusCode::TOO_MANY_REQUESTS, "You have left the line too often");
+    page.is_headed(429, "You have left the line too often");
     let seconds: u64 = page.headers["retry-after"]
         .to_str()
         .expect("text")
         .parse()
         .expect("seconds");
     assert!((1..=11).contains(&seconds), "{seconds}");
-    assert!(
-        page.text
-            .contains(&format!("http-equiv=\"refresh\" content=\"{seconds}"))
-    );
+    page.says(&format!("http-equiv=\"refresh\" content=\"{seconds}"));
     let place = wait(&service, "often", "bob").await;
     assert!(open(&service, &place).await.location().starts_with(SHOP));
 }

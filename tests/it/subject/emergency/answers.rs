@@ -2,26 +2,16 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
-
 use crate::fault::support::{create, lively};
-use crate::support::eventually;
-use crate::support::http_client;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const REASON: &str = "a <leak> in the payout table";
 
 fn refused(answer: &Answer) {
-    assert_eq!(
-        (answer.status, &answer.body["code"]),
-        (StatusCode::SERVICE_UNAVAILABLE, &json!("stopped")),
-        "{}",
-        answer.text
-    );
+    answer.refused(503, "stopped");
     let detail = answer.body["detail"].as_str().expect("text");
-    assert!(detail.contains(REASON), "{detail}");
+    detail.says(REASON);
     assert!(answer.headers.contains_key("retry-after"), "{:?}", answer.headers);
 }
 
@@ -47,18 +37,15 @@ async fn with_subjects() -> Service {
     public["public_meter"] = json!(true);
     create(&service, public).await;
     let coupon = json!({"name": "gift", "stock": 100});
-    assert_eq!(
-        service.put("/v1/coupons/gift", coupon).await.status,
-        StatusCode::CREATED
-    );
+    service.put("/v1/coupons/gift", coupon).await.is(201);
     let room = json!({"capacity": 1, "session_s": 600, "waiting_timeout_s": 600});
-    assert_eq!(service.put("/v1/rooms/hall", room).await.status, StatusCode::CREATED);
+    service.put("/v1/rooms/hall", room).await.is(201);
     service
 }
 
 async fn stop(service: &Service) {
     let answer = service.post("/v1/emergency-stop", json!({"reason": REASON})).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    answer.is(200);
     let state = (
         &answer.body["stopped"],
         &answer.body["reason"],
@@ -69,12 +56,7 @@ async fn stop(service: &Service) {
 
 async fn start(service: &Service) {
     let answer = service.post("/v1/emergency-start", json!({"reason": "repaired"})).await;
-    assert_eq!(
-        (answer.status, &answer.body["stopped"]),
-        (StatusCode::OK, &json!(false)),
-        "{}",
-        answer.text
-    );
+    assert_answer!(answer, 200, {"stopped": false});
 }
 
 /// What answers and public pages that show a status say of the stop, with `status` untouched beside it.
@@ -87,7 +69,7 @@ async fn shown(service: &Service, stopped: &Value) {
         "/v1/jackpots/busy/meter",
     ] {
         let body = service.get(path).await.body;
-        assert_eq!((&body["stopped"], &body["status"]), (stopped, &json!("open")), "{path}");
+        assert_has!(body, {"stopped": stopped, "status": "open"}, "{path}");
     }
     for list in ["/v1/jackpots", "/v1/coupons", "/v1/rooms"] {
         let items = service.get(list).await.body["items"].clone();
@@ -135,7 +117,7 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
 
     // Repeats.
     for (again, first) in requests(&service, "old").await.iter().zip(&first) {
-        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        again.is(200);
         let id = ["entry_id", "batch_id", "request_id", "ticket"]
             .into_iter()
             .find(|id| first.body[*id].is_string());
@@ -144,16 +126,13 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
     // Looks, renewals and what follows from them: the place that is given up admits the next user.
     let ticket = |body: &Value| format!("/v1/rooms/hall/tickets/{}", body["ticket"].as_str().expect("a ticket"));
     let inside = ticket(&first[3].body);
-    assert_eq!(
-        service.post(&format!("{inside}/renew"), json!({})).await.status,
-        StatusCode::OK
-    );
-    assert_eq!(service.call(Method::DELETE, &inside, None).await.status, StatusCode::OK);
-    eventually(PATIENCE, "the next user is admitted", async || {
-        let now = service.get(&ticket(&waiting)).await.body;
-        (now["status"] == "admitted").then_some(())
-    })
-    .await;
+    service.post(&format!("{inside}/renew"), json!({})).await.is(200);
+    service.call(Method::DELETE, &inside, None).await.is(200);
+    service
+        .until(&ticket(&waiting), "the next user is admitted", |now| {
+            now["status"] == "admitted"
+        })
+        .await;
 
     operators_work(&service).await;
     let ready = service.get("/readyz").await;
@@ -164,16 +143,16 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
         ready.text
     );
     let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains("jackpot_emergency_stopped 1\n"), "{metrics}");
+    metrics.says("jackpot_emergency_stopped 1\n");
 
     start(&service).await;
     shown(&service, &Value::Null).await;
     for answer in requests(&service, "new").await {
-        assert!(answer.status.is_success(), "{}", answer.text);
+        answer.done();
     }
     assert_eq!(service.get("/readyz").await.body["emergency_stop"], Value::Null);
     let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains("jackpot_emergency_stopped 0\n"), "{metrics}");
+    metrics.says("jackpot_emergency_stopped 0\n");
     the_audit_trail_has_it(&service).await;
 }
 
@@ -209,18 +188,17 @@ async fn queues_and_uploads_take_nothing(service: &Service) {
         "{bulk}"
     );
     assert_eq!(lines[1]["code"], "stopped", "{bulk}");
-    assert!(bulk.contains(REASON), "{bulk}");
+    bulk.says(REASON);
 }
 
 async fn operators_work(service: &Service) {
     let adjusted = json!({"adjustment_id": "a1", "tier": "grand", "meter": "pool", "amount": 5, "reason": "meanwhile"});
-    let adjusted = service.post("/v1/jackpots/busy/adjustments", adjusted).await;
-    assert!(adjusted.status.is_success(), "{}", adjusted.text);
+    service.post("/v1/jackpots/busy/adjustments", adjusted).await.done();
     for verb in ["pause", "resume"] {
-        let done = service
+        service
             .post(&format!("/v1/jackpots/busy/{verb}"), json!({"reason": verb}))
-            .await;
-        assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+            .await
+            .is(200);
     }
     refused(&requests(service, "after-resume").await[0]);
     create(service, lively("born")).await;
@@ -252,15 +230,10 @@ async fn the_audit_trail_has_it(service: &Service) {
         })
         .await;
         for row in rows {
-            assert_eq!(
-                (&row["reason"], &row["after"], &row["who"]),
-                (&json!(reason), &json!(after), &json!("operator")),
-                "{row}"
-            );
+            assert_has!(row, {"reason": reason, "after": after, "who": "operator"});
         }
     }
-    let compared = service.get("/v1/reconciliation").await;
-    assert_eq!(compared.status, StatusCode::OK, "{}", compared.text);
+    service.get("/v1/reconciliation").await.is(200);
 }
 
 #[tokio::test]
@@ -272,12 +245,7 @@ async fn a_repeat_decides_nothing_and_another_reason_does() {
     let now = service.get("/v1/emergency-stop").await.body;
     assert_eq!((&now["since"], now["since"].is_string()), (&since, true), "{now}");
     let other = service.post("/v1/emergency-stop", json!({"reason": "worse"})).await;
-    assert_eq!(
-        (other.status, &other.body["reason"]),
-        (StatusCode::OK, &json!("worse")),
-        "{}",
-        other.text
-    );
+    assert_answer!(other, 200, {"reason": "worse"});
     eventually(PATIENCE, "refusals have the new reason", async || {
         let detail = requests(&service, "new").await[0].body["detail"]
             .as_str()
@@ -290,7 +258,7 @@ async fn a_repeat_decides_nothing_and_another_reason_does() {
     start(&service).await;
     let ended = service.get("/v1/emergency-stop").await.body;
     let again = service.post("/v1/emergency-start", json!({"reason": "again"})).await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &ended));
+    assert_eq!(again.is(200), &ended);
 }
 
 #[tokio::test]

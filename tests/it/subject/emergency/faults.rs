@@ -6,15 +6,13 @@ use futures_util::{StreamExt as _, stream};
 use jackpot::ledger::emergency::last_in_sql;
 use jackpot::sql::Sql;
 use redis::aio::MultiplexedConnection;
-use reqwest::StatusCode;
-use serde_json::json;
 
 use crate::fault::frozen_node::cluster;
-use crate::fault::support::{LIMITS, PATIENCE, create, embedded, enter, lively, own_redis};
-use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
+use crate::fault::support::{create, embedded, enter, lively};
+use crate::support::ledger_db::settings;
 use crate::support::postgres_local::PrivatePostgres;
-use crate::support::service::{Answer, Service};
+use crate::support::prelude::*;
+use crate::support::service::LIMITS;
 
 /// Subjects of the contract.
 const MANY: usize = 1_000;
@@ -65,7 +63,7 @@ async fn many(service: &Service, count: usize) -> Vec<String> {
                 }
             };
             let answer = caller.put(&path, &body).await.expect("an answer");
-            assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+            answer.is(201);
             key
         }
     });
@@ -159,7 +157,7 @@ async fn a_start_on_a_redis_that_lost_everything_opens_nothing(db: LedgerDb) {
     let mut redis = server.connection().await;
     let mut service = on_redis(&db, server.url()).await;
     let states = many(&service, FEW).await;
-    assert_eq!(decide(&service, STOP, "a stop").await.status, StatusCode::OK);
+    decide(&service, STOP, "a stop").await.is(200);
     until_in_sql(&service, &db, FEW).await;
     service.stop().await;
     redis::cmd("FLUSHALL").exec_async(&mut redis).await.expect("FLUSHALL");
@@ -177,8 +175,8 @@ async fn a_start_on_a_redis_that_lost_everything_opens_nothing(db: LedgerDb) {
     .await;
     service.wait_until_ready().await;
     assert_eq!(enter(&service, "j2", "new").await.body["code"], "stopped");
-    assert_eq!(decide(&service, START, "over").await.status, StatusCode::OK);
-    assert_eq!(enter(&service, "j2", "new").await.status, StatusCode::CREATED);
+    decide(&service, START, "over").await.is(200);
+    enter(&service, "j2", "new").await.is(201);
 }
 
 async fn heavy_of_two_operators_the_last_decision_holds_everywhere(db: LedgerDb) {
@@ -216,7 +214,7 @@ async fn heavy_of_two_operators_the_last_decision_holds_everywhere(db: LedgerDb)
                 answer.text
             );
         }
-        assert_eq!(created.status, StatusCode::CREATED, "{}", created.text);
+        created.is(201);
         let holds = one.get(STOP).await.body["stopped"].as_bool().expect("a boolean");
         let mut tries = 0;
         eventually(PATIENCE, "all say the same on both", async || {
@@ -316,8 +314,7 @@ async fn heavy_a_stop_does_not_wait_for_a_database_that_is_away() {
     create(&service, lively("a")).await;
     postgres.freeze();
     let begun = Instant::now();
-    let answer = decide(&service, STOP, "also without SQL").await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    decide(&service, STOP, "also without SQL").await.is(200);
     assert!(begun.elapsed() < WITHOUT_SQL, "{:?}", begun.elapsed());
     assert_eq!(enter(&service, "a", "new").await.body["code"], "stopped");
     postgres.thaw();

@@ -4,13 +4,12 @@
 use jackpot::ledger::emergency::last_in_sql;
 use jackpot::ledger::kind::Kind as _;
 use jackpot::subject::emergency::{Decision, Obedience, last_in_redis, next_order, write_in_redis};
-use serde_json::json;
 
 use crate::coupon::ledger::fixture::CouponLedger;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::room::ledger::fixture::RoomLedger;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::ledger_fixture::{InLedger, LedgerFixture};
+use crate::support::prelude::*;
 
 on_both_databases!(
     what_a_jackpot_obeyed_is_in_sql,

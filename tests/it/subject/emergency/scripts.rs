@@ -11,13 +11,12 @@ use jackpot::subject::restore::{RestoreBegun, restore_begin};
 use jackpot::{coupon, jackpot as jackpots, room};
 use jackpot_core::ids::PersonId;
 use jackpot_core::mark::Mark;
-use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, code};
 use crate::jackpot::fixture::JackpotFixture;
 use crate::room::fixture::RoomFixture;
 use crate::support::fixture::{Capability, Fields, Fixture};
-use crate::support::redis::TestRedis;
+use crate::support::prelude::*;
 
 fn decision(order: u64) -> Decision {
     Decision {

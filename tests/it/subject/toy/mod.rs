@@ -31,8 +31,9 @@ use jackpot::subject::{MaybeScript, Observed, ScriptError, Stamp, Subject};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use utoipa::{OpenApi, ToSchema};
+
+use crate::support::prelude::*;
 
 pub use ledger::Toys;
 pub use scripts::Counted;
