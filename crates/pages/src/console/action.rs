@@ -3,12 +3,12 @@
 //! step before, so that nothing is kept in between, and sending the last one twice is a repeat for the API.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use maud::{Markup, html};
 
 use super::desk::{Desk, FORM_TOKEN, Page, Section};
 use super::form::{Field, Form, Kind};
+use super::list::{heads, number_heads};
 
 /// The field of the last step.
 const CONFIRMED: &str = "confirmed";
@@ -64,18 +64,8 @@ impl Action<'_> {
     /// The same with one more field before the reason: its name, and how it is shown.
     #[must_use]
     pub fn page_asking(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
-        let page = Page {
-            section: self.section,
-            title: self.title,
-            trail: self.trail,
-            side: None,
-        };
-        let status = if form.is_refused() {
-            StatusCode::UNPROCESSABLE_ENTITY
-        } else {
-            StatusCode::OK
-        };
-        desk.page_with(status, &page, &self.content(desk, form, asked))
+        let page = Page::new(self.section, self.title).under(self.trail).of_form(form);
+        desk.page(page, &self.content(desk, form, asked))
     }
 
     fn content(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> Markup {
@@ -105,14 +95,27 @@ impl Action<'_> {
     }
 }
 
+/// The step before: what the operator fills in, and the ways on and back.
+pub fn ask(desk: &Desk, page: Page, form: &Form, back: &str, fields: &Markup) -> HttpResponse {
+    let words = desk.words;
+    let content = html! {
+        (form.summary(words))
+        form.panel.stack method="post" {
+            (desk.form_token())
+            (fields)
+            div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
+        }
+    };
+    desk.page(page.of_form(form), &content)
+}
+
 /// A table of what changes.
 pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
     let words = desk.words;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.t("action-changes")) {
             table {
-                thead { tr { th scope="col" { (words.t("action-what")) } th.number scope="col" { (words.t("action-before")) }
-                    th.number scope="col" { (words.t("action-after")) } } }
+                thead { tr { (heads(words, &["action-what"])) (number_heads(words, &["action-before", "action-after"])) } }
                 tbody { @for change in changes {
                     tr { th scope="row" { (change.what) } td.number { (change.before) } td.number { strong { (change.after) } } }
                 } }

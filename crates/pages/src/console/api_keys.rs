@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::ServiceConfig;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::signing::Jwks;
@@ -16,7 +15,7 @@ use super::commands;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
-use super::list::wide;
+use super::list::{heads, wide};
 use jackpot_kernel::keys::{Expiry, Key, KeyName, KnownKey, MAX_SUBJECTS, Role, Subject};
 
 /// How early a key's end is worth a word.
@@ -44,19 +43,8 @@ pub fn ends_soon(key: &Key, now: Timestamp) -> bool {
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let title = words.t("keys");
-    let page = Page {
-        section: Section::Keys,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
     let (form, made) = wish(&desk);
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = Page::new(Section::Keys, words.t("keys")).of_form(&form);
     let content = html! {
         section.panel.stack {
             div id="keys" data-live="1000" { (table(&desk)) }
@@ -65,7 +53,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
         @if desk.may_operate() { (new_key(&desk, &form, made.as_deref())) (revoking(&desk)) }
         (signing(&desk).await)
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk) -> Markup {
@@ -73,13 +61,7 @@ fn table(desk: &Desk) -> Markup {
     let now = Timestamp::now();
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("key-name")) }
-            th scope="col" { (words.t("key-role")) }
-            th scope="col" { (words.t("key-owner")) }
-            th scope="col" { (words.t("key-only")) }
-            th scope="col" { (words.t("key-codes")) }
-            th scope="col" { (words.t("key-created")) }
-            th scope="col" { (words.t("key-expires")) }
+            (heads(words, &["key-name", "key-role", "key-owner", "key-only", "key-codes", "key-created", "key-expires"]))
         } }
         tbody { @for known in visible(desk) { (row(desk, &known.key, now)) } }
     } };

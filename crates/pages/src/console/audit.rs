@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
-use super::list::{Filter, Listing, wide};
+use super::list::{Filter, Listing, heads, wide};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 
@@ -50,13 +50,9 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         filters: &filters,
     };
     let found = listing.read::<AuditRow>(&desk).await?;
-    let title = words.t("audit");
-    let page = Page {
-        section: Section::Audit,
-        title: &title,
-        trail: &[],
-        side: Some(listing.files(&desk)),
-    };
+    let page = Page::new(Section::Audit, words.t("audit"))
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
@@ -64,16 +60,12 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page_with(found.status(), &page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn action_name(desk: &Desk, action: &str) -> String {
     let name = format!("audit-{action}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        action.to_owned()
-    }
+    desk.words.t_or(&name, action)
 }
 
 fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<AuditRow>) -> Markup {
@@ -88,12 +80,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<AuditRow>) -> Marku
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("audit-at")) }
-            th scope="col" { (words.t("audit-who")) }
-            th scope="col" { (words.t("audit-action")) }
-            th scope="col" { (words.t("audit-target")) }
-            th scope="col" { (words.t("audit-change")) }
-            th scope="col" { (words.t("action-reason")) }
+            (heads(words, &["audit-at", "audit-who", "audit-action", "audit-target", "audit-change", "action-reason"]))
         } }
         tbody { @for row in &list.items { tr {
             td { (time(&row.at)) }

@@ -58,13 +58,7 @@ pub fn beside(desk: &Desk) -> &'static str {
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let id = desk.query("jackpot").trim();
-    let title = words.t("commands");
-    let page = Page {
-        section: Section::Commands,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
+    let page = Page::new(Section::Commands, words.t("commands"));
     let jackpot: Option<Jackpot> = match id {
         "" => None,
         id => Some(desk.get(&links::jackpot_api(id)).await?),
@@ -81,7 +75,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
         }
         (of_service(&desk))
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 /// The jackpot that the commands name.

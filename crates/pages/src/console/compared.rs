@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
-use super::list::{self, status, wide};
+use super::list::{self, heads, number_heads, status, wide};
 use super::{commands, links};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::ledger::queries::reconciliation::Last;
@@ -72,11 +72,7 @@ pub async fn read(desk: &Desk) -> Result<Vec<Compared>, ProblemBody> {
 /// The name of a kind.
 pub fn kind_name(desk: &Desk, kind: &str) -> String {
     let name = format!("kind-{kind}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        kind.to_owned()
-    }
+    desk.words.t_or(&name, kind)
 }
 
 async fn all(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -87,18 +83,14 @@ async fn all(desk: Desk) -> Result<HttpResponse, Failure> {
         .as_ref()
         .map_err(|problem| Failure::of_api(words, problem.clone()))?;
     let (title, label) = (words.t("reconciliation"), words.t("ledger-find"));
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &[],
-        side: Some(html! { a.button href="/console/files/json/reconciliation" { (words.t("as-json")) } }),
-    };
+    let page = Page::new(Section::Ledger, title)
+        .beside(html! { a.button href="/console/files/json/reconciliation" { (words.t("as-json")) } });
     let content = html! {
         p { (words.t("reconciliation-about")) }
         (list::filters(&desk, "/console/ledger", &[("id", &label, Kind::Text)]))
         section.panel { div id="compared" data-live="2000" { (table(&desk, all)) } }
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, all: &[Compared]) -> Markup {
@@ -115,12 +107,11 @@ fn table(desk: &Desk, all: &[Compared]) -> Markup {
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("subject")) }
-            th scope="col" { (words.t("verdict")) }
-            th.number scope="col" { (words.t("event")) }
-            th scope="col" { (words.t("checked-at")) }
-            th.number scope="col" { (words.t("lag")) }
-            th scope="col" { (words.t("see-also")) }
+            (heads(words, &["subject", "verdict"]))
+            (number_heads(words, &["event"]))
+            (heads(words, &["checked-at"]))
+            (number_heads(words, &["lag"]))
+            (heads(words, &["see-also"]))
         } }
         tbody { @for one in fits.iter().take(MAX_ROWS) { (row(desk, one)) } }
     } };
@@ -197,13 +188,8 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
             .iter()
             .find(|of| of.kind.as_str() == kind && of.id.as_str() == id)
     });
-    let title = format!("{} {id}", kind_name(&desk, kind));
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &[(words.t("nav-ledger"), "/console/ledger".to_owned())],
-        side: None,
-    };
+    let page = Page::new(Section::Ledger, format!("{} {id}", kind_name(&desk, kind)))
+        .under([(words.t("nav-ledger"), "/console/ledger".to_owned())]);
     let content = html! {
         (tabs(&desk, one.kind, id, ""))
         div.stack id="state" data-live="2000" { (state(&desk, one, &now, refused)) }
@@ -211,7 +197,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
         div id="rest" data-live="2000" { (rest(&desk, one)) }
         div id="answer" data-live="2000" { (answer(&desk, one, &now, refused)) }
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 /// What the API says of the subject now; empty while Redis is away.
@@ -295,11 +281,7 @@ fn term_row(desk: &Desk, term: &Term, now: &Now) -> Markup {
         format!("{sign}{}", grouped(value.unsigned_abs().into()))
     };
     let name = format!("term-{}", term.term);
-    let name = if words.has(&name) {
-        words.t(&name)
-    } else {
-        term.term.clone()
-    };
+    let name = words.t_or(&name, &term.term);
     let agrees = term.redis == term.ledger;
     html! { tr.wrong[!agrees] {
         th scope="row" { (name) }

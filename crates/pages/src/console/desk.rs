@@ -36,6 +36,7 @@ use jackpot_kernel::http::inside::{ApiCall, Inside};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::http::{Asked, ConnectionState};
 use jackpot_kernel::http::{html, peer};
+use jackpot_kernel::random;
 use jackpot_kernel::telemetry::request;
 
 /// The cookie over plain HTTP. Over TLS the prefix keeps other hosts of the domain from setting it (RFC 6265bis, 4.1.3.2).
@@ -213,13 +214,56 @@ pub async fn read_form(words: Words, payload: &mut Payload) -> Result<Form, Fail
 }
 
 /// A page without its content.
-pub struct Page<'a> {
-    pub section: Section,
-    pub title: &'a str,
-    /// The pages above it: texts and addresses.
-    pub trail: &'a [(String, String)],
-    /// Beside the heading.
-    pub side: Option<Markup>,
+pub struct Page {
+    section: Section,
+    title: String,
+    trail: Vec<(String, String)>,
+    side: Option<Markup>,
+    status: StatusCode,
+    scripts: Vec<&'static Asset>,
+}
+
+impl Page {
+    pub fn new(section: Section, title: impl Into<String>) -> Self {
+        Self {
+            section,
+            title: title.into(),
+            trail: Vec::new(),
+            side: None,
+            status: StatusCode::OK,
+            scripts: vec![&SCRIPT],
+        }
+    }
+
+    /// Under these pages: texts and addresses.
+    pub fn under(self, trail: impl Into<Vec<(String, String)>>) -> Self {
+        let trail = trail.into();
+        Self { trail, ..self }
+    }
+
+    /// With this beside the heading.
+    pub fn beside(self, side: impl Into<Option<Markup>>) -> Self {
+        let side = side.into();
+        Self { side, ..self }
+    }
+
+    pub fn status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// With the status of a form: 422 once it was refused.
+    pub fn of_form(self, form: &Form) -> Self {
+        if form.is_refused() {
+            return self.status(StatusCode::UNPROCESSABLE_ENTITY);
+        }
+        self
+    }
+
+    /// With a script beside the one of every page.
+    pub fn script(mut self, script: &'static Asset) -> Self {
+        self.scripts.push(script);
+        self
+    }
 }
 
 /// A part of the console, in its side bar.
@@ -266,43 +310,24 @@ impl Section {
         ),
     ];
 
-    const fn name(self) -> &'static str {
+    /// The text of its name, and its address.
+    const fn link(self) -> (&'static str, &'static str) {
         match self {
-            Self::Overview => "nav-overview",
-            Self::Guide => "guide",
-            Self::Jackpots => "nav-jackpots",
-            Self::Coupons => "nav-coupons",
-            Self::Rooms => "nav-rooms",
-            Self::Payouts => "nav-payouts",
-            Self::Entries => "nav-entries",
-            Self::Ledger => "nav-ledger",
-            Self::Reports => "nav-reports",
-            Self::Subscriptions => "nav-subscriptions",
-            Self::Audit => "nav-audit",
-            Self::Keys => "nav-keys",
-            Self::Instances => "nav-instances",
-            Self::Emergency => "emergency",
-            Self::Commands => "nav-commands",
-        }
-    }
-
-    const fn path(self) -> &'static str {
-        match self {
-            Self::Overview => "/console/",
-            Self::Guide => "/console/guide",
-            Self::Jackpots => "/console/jackpots",
-            Self::Coupons => "/console/coupons",
-            Self::Rooms => "/console/rooms",
-            Self::Payouts => "/console/payouts",
-            Self::Entries => "/console/entries",
-            Self::Ledger => "/console/ledger",
-            Self::Reports => "/console/reports",
-            Self::Subscriptions => "/console/subscriptions",
-            Self::Audit => "/console/audit",
-            Self::Keys => "/console/keys",
-            Self::Instances => "/console/instances",
-            Self::Emergency => links::EMERGENCY,
-            Self::Commands => "/console/commands",
+            Self::Overview => ("nav-overview", "/console/"),
+            Self::Guide => ("guide", "/console/guide"),
+            Self::Jackpots => ("nav-jackpots", "/console/jackpots"),
+            Self::Coupons => ("nav-coupons", "/console/coupons"),
+            Self::Rooms => ("nav-rooms", "/console/rooms"),
+            Self::Payouts => ("nav-payouts", "/console/payouts"),
+            Self::Entries => ("nav-entries", "/console/entries"),
+            Self::Ledger => ("nav-ledger", "/console/ledger"),
+            Self::Reports => ("nav-reports", "/console/reports"),
+            Self::Subscriptions => ("nav-subscriptions", "/console/subscriptions"),
+            Self::Audit => ("nav-audit", "/console/audit"),
+            Self::Keys => ("nav-keys", "/console/keys"),
+            Self::Instances => ("nav-instances", "/console/instances"),
+            Self::Emergency => ("emergency", links::EMERGENCY),
+            Self::Commands => ("nav-commands", "/console/commands"),
         }
     }
 }
@@ -495,6 +520,15 @@ impl Desk {
         self.console.sessions.flash(id, done, Timestamp::now())
     }
 
+    /// An id for an action of a form, which makes a repeat of it harmless.
+    pub fn new_id(&self) -> Result<String, Failure> {
+        let broken = |_| Failure::new(self.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
+        Ok(format!(
+            "console-{}",
+            hex::encode(random::bytes::<8>().map_err(broken)?)
+        ))
+    }
+
     /// The hidden field of every form.
     #[must_use]
     pub fn form_token(&self) -> Markup {
@@ -503,35 +537,21 @@ impl Desk {
     }
 
     /// The whole page.
-    #[must_use]
-    pub fn page(&self, page: &Page<'_>, content: &Markup) -> HttpResponse {
-        self.page_with(StatusCode::OK, page, content)
-    }
-
-    /// The same with a status: of a form that was refused.
-    #[must_use]
-    pub fn page_with(&self, status: StatusCode, page: &Page<'_>, content: &Markup) -> HttpResponse {
-        self.page_and(status, page, &[], content)
-    }
-
-    /// The same with scripts beside the one of every page.
-    #[must_use]
-    pub fn page_and(&self, status: StatusCode, page: &Page<'_>, scripts: &[&Asset], content: &Markup) -> HttpResponse {
+    pub fn page(&self, page: Page, content: &Markup) -> HttpResponse {
         let words = self.words;
-        let scripts: Vec<_> = [&SCRIPT].into_iter().chain(scripts.iter().copied()).collect();
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
             language: words.0,
             title: &title,
             class: "console",
-            scripts: &scripts,
+            scripts: &page.scripts,
             head: None,
             listed: false,
         };
-        html::page(status, words, frame.around(&self.around(page, content)))
+        html::page(page.status, words, frame.around(&self.around(&page, content)))
     }
 
-    fn around(&self, page: &Page<'_>, content: &Markup) -> Markup {
+    fn around(&self, page: &Page, content: &Markup) -> Markup {
         let words = self.words;
         html! {
             a.skip href="#content" { (words.t("skip")) }
@@ -546,7 +566,7 @@ impl Desk {
             main id="content" tabindex="-1" {
                 @if !page.trail.is_empty() {
                     nav.trail aria-label=(words.t("trail")) { ol {
-                        @for (text, href) in page.trail { li { a href=(href) { (text) } } }
+                        @for (text, href) in &page.trail { li { a href=(href) { (text) } } }
                     } }
                 }
                 div.heading { h1 { (page.title) } @if let Some(side) = &page.side { (side) } }
@@ -573,7 +593,8 @@ fn sections(words: Words, current: Section, approves: bool) -> Markup {
         @for (group, sections) in groups {
             h2 { (words.t(group)) }
             ul { @for section in sections.iter().filter(|section| is_shown(section)) {
-                li { a href=(section.path()) aria-current=[(*section == current).then_some("page")] { (words.t(section.name())) } }
+                @let (name, path) = section.link();
+                li { a href=(path) aria-current=[(*section == current).then_some("page")] { (words.t(name)) } }
             } }
         }
     }

@@ -2,8 +2,8 @@
 //! nobody overwrites what another operator changed meanwhile.
 
 use actix_web::HttpResponse;
+use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
-use actix_web::http::{Method, StatusCode};
 use jackpot_core::ids::Id;
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
@@ -207,36 +207,20 @@ impl Thing {
     fn ask(&self, desk: &Desk, current: Option<&Value>, form: &Form) -> HttpResponse {
         let words = desk.words;
         let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
-        let title = self.title(words, current);
         let trail = self.trail(desk, current);
-        let page = Page {
-            section: self.section,
-            title: &title,
-            trail: &trail,
-            side: None,
-        };
-        let status = if form.is_refused() {
-            StatusCode::UNPROCESSABLE_ENTITY
-        } else {
-            StatusCode::OK
-        };
+        let page = Page::new(self.section, self.title(words, current)).under(trail);
         let about = format!("{}-{}-about", self.name, self.verb);
-        let content = html! {
-            (form.summary(words))
-            form.panel.stack method="post" {
-                (desk.form_token())
-                @if form.has(VERSION) { input type="hidden" name=(VERSION) value=(form.get(VERSION)); }
-                @if words.has(&about) { p { (words.t(&about)) } }
-                div.fields {
-                    @if current.is_none() {
-                        (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
-                    }
-                    @for spec in self.asked { (self.field(words, *spec, form)) }
+        let fields = html! {
+            @if form.has(VERSION) { input type="hidden" name=(VERSION) value=(form.get(VERSION)); }
+            @if words.has(&about) { p { (words.t(&about)) } }
+            div.fields {
+                @if current.is_none() {
+                    (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
                 }
-                div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
+                @for spec in self.asked { (self.field(words, *spec, form)) }
             }
         };
-        desk.page_with(status, &page, &content)
+        action::ask(desk, page, form, &back, &fields)
     }
 
     fn field(&self, words: Words, spec: Spec, form: &Form) -> Markup {

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use jackpot_kernel::ledger::api::emergency::EmergencyState;
 use jackpot_ui::Words;
 use serde_json::json;
@@ -11,15 +11,13 @@ use super::action::{self, Action, Change, REASON};
 use super::desk::{Desk, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
-use super::links;
+use super::{form_routes, links};
 
 /// Subjects that the page names; the answer of the API has more.
 const MAX_NAMED: usize = 20;
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route(links::EMERGENCY, jackpot_kernel::http::get().to(get))
-        .route(links::EMERGENCY, web::post().to(post));
+    config.configure(form_routes(links::EMERGENCY, get, post));
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {

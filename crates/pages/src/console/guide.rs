@@ -1,9 +1,9 @@
 //! The first steps: define from a template, try an entry, watch.
 
 use actix_web::HttpResponse;
+use actix_web::http::Method;
 use actix_web::http::header::IF_NONE_MATCH;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use jackpot_api::entry::{Entry, PrizeName};
 use jackpot_ui::money::{money, parse};
 use maud::{Markup, html};
@@ -14,18 +14,15 @@ use super::define::templates;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
-use super::links;
+use super::{form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::page::PageBody;
-use jackpot_kernel::random;
 
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/console/guide", jackpot_kernel::http::get().to(get))
-        .route("/console/guide", web::post().to(play))
-        .route("/console/guide/queue", jackpot_kernel::http::get().to(get_queue))
-        .route("/console/guide/queue", web::post().to(post_queue));
+        .configure(form_routes("/console/guide", get, play))
+        .configure(form_routes("/console/guide/queue", get_queue, post_queue));
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -76,24 +73,9 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> String {
 async fn shown(desk: &Desk, mut form: Form, played: Option<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let list: PageBody<Jackpot> = desk.get("/v1/jackpots?limit=100").await?;
-    let broken = |_| Failure::new(words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
     // A new id for the next entry. A form that is sent again has its own, and gets the same answer.
-    form.set(
-        "entry_id",
-        format!("console-{}", hex::encode(random::bytes::<8>().map_err(broken)?)),
-    );
-    let title = words.t("guide");
-    let page = Page {
-        section: Section::Guide,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    form.set("entry_id", desk.new_id()?);
+    let page = Page::new(Section::Guide, words.t("guide")).of_form(&form);
     let content = html! {
         p { (words.t("guide-about")) }
         (form.summary(words))
@@ -107,7 +89,7 @@ async fn shown(desk: &Desk, mut form: Form, played: Option<String>) -> Result<Ht
                     a.button href=(links::jackpot(&jackpot.id)) { (jackpot.name) } } } }
         }
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn templates_step(desk: &Desk) -> Markup {
@@ -157,31 +139,16 @@ async fn get_queue(desk: Desk) -> HttpResponse {
 fn ask_queue(desk: &Desk, form: &Form) -> HttpResponse {
     let words = desk.words;
     let title = words.t("guide-queue-title");
-    let page = Page {
-        section: Section::Guide,
-        title: &title,
-        trail: &[(words.t("guide"), "/console/guide".to_owned())],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            p { (words.t("guide-queue-about")) }
-            div.fields {
-                (Field::new("id", &words.t("guide-queue-id"), Kind::Text).of(form))
-                (Field::new("stock", &words.t("guide-queue-stock"), Kind::Number).of(form))
-                (Field::new("capacity", &words.t("guide-queue-capacity"), Kind::Number).of(form))
-            }
-            div.row { button.primary { (words.t("action-preview")) } a.button href="/console/guide" { (words.t("action-cancel")) } }
+    let page = Page::new(Section::Guide, title).under([(words.t("guide"), "/console/guide".to_owned())]);
+    let fields = html! {
+        p { (words.t("guide-queue-about")) }
+        div.fields {
+            (Field::new("id", &words.t("guide-queue-id"), Kind::Text).of(form))
+            (Field::new("stock", &words.t("guide-queue-stock"), Kind::Number).of(form))
+            (Field::new("capacity", &words.t("guide-queue-capacity"), Kind::Number).of(form))
         }
     };
-    desk.page_with(status, &page, &content)
+    action::ask(desk, page, form, "/console/guide", &fields)
 }
 
 async fn post_queue(posted: Posted) -> Result<HttpResponse, Failure> {

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::ledger::{Adjustment, TransferRow};
 use jackpot_ui::money::money;
 use maud::{Markup, html};
@@ -12,8 +12,8 @@ use super::action::{self, Action, Change, REASON};
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
-use super::links;
-use super::list::wide;
+use super::list::{heads, wide};
+use super::{form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 
@@ -22,8 +22,7 @@ const STEP: &str = "/console/jackpots/{id}/held/{kind}/{move_id}/{step}";
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/jackpots/{id}/held", jackpot_kernel::http::get().to(list))
-        .route(STEP, jackpot_kernel::http::get().to(get))
-        .route(STEP, web::post().to(post));
+        .configure(form_routes(STEP, get, post));
 }
 
 /// What waits.
@@ -120,28 +119,23 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let (rows, shown) = (held(&desk, &id).await?, shown(&desk, &id).await);
     let title = words.tv("held-title", [("name", id.as_str().into())]);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[(id.to_string(), links::jackpot(&id))],
-        side: None,
-    };
+    let page = Page::new(Section::Jackpots, title).under([(id.to_string(), links::jackpot(&id))]);
     let content = html! {
         section.panel { div id="held" data-live="2000" {
             @if rows.is_empty() { div.empty { p { (words.t("held-none")) } } }
             @else { (table(&desk, &id, &rows, &shown)) }
         } }
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, id: &str, rows: &[Held], shown: &impl Fn(u64) -> String) -> Markup {
     let words = desk.words;
     let table = html! { table {
         thead { tr {
-            @for column in ["held-id", "held-what"] { th scope="col" { (words.t(column)) } }
+            (heads(words, &["held-id", "held-what"]))
             th.number scope="col" { (words.t("amount")) }
-            @for column in ["held-owner", "action-reason"] { th scope="col" { (words.t(column)) } }
+            (heads(words, &["held-owner", "action-reason"]))
             @if steps(desk).is_some() { th scope="col" { (words.t("held-step")) } }
         } }
         tbody { @for row in rows { tr {

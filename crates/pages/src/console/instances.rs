@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
-use super::list::wide;
+use super::list::{heads, number_heads, wide};
 use jackpot_kernel::settings::{Durability, RedisMode};
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 use jackpot_kernel::sql::{About, Holder};
@@ -41,13 +41,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     if desk.is_bound() {
         return Err(Failure::new(words, StatusCode::FORBIDDEN, "failure-bound"));
     }
-    let title = words.t("instances");
-    let page = Page {
-        section: Section::Instances,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
+    let page = Page::new(Section::Instances, words.t("instances"));
     let content = html! {
         div.stack id="instances" data-live="2000" {
             div.panels { (this(&desk)) (sql(&desk).await) }
@@ -55,7 +49,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
             (others(&desk).await)
         }
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 /// A time that passed, in its largest two units.
@@ -190,13 +184,9 @@ async fn redis(desk: &Desk) -> Markup {
 fn servers(words: Words, nodes: &[Node]) -> Markup {
     html! { table {
         thead { tr {
-            th scope="col" { (words.t("server")) }
-            th scope="col" { (words.t("version")) }
-            th scope="col" { (words.t("redis-role")) }
-            th.number scope="col" { (words.t("replicas")) }
-            th.number scope="col" { (words.t("memory")) }
-            th scope="col" { (words.t("aof")) }
-            th scope="col" { (words.t("uptime")) }
+            (heads(words, &["server", "version", "redis-role"]))
+            (number_heads(words, &["replicas", "memory"]))
+            (heads(words, &["aof", "uptime"]))
         } }
         tbody { @for node in nodes { tr {
             th.id scope="row" { (node.name) }
@@ -249,9 +239,7 @@ async fn others(desk: &Desk) -> Markup {
             p.hint { (words.t("holders-about")) }
             @let rows = html! { table {
                 thead { tr {
-                    th scope="col" { (words.t("holder")) }
-                    th scope="col" { (words.t("holder-holds")) }
-                    th scope="col" { (words.t("holder-until")) }
+                    (heads(words, &["holder", "holder-holds", "holder-until"]))
                 } }
                 tbody { @for holder in holders { @let (kind, of) = held(&holder.kind); tr {
                     th.nowrap scope="row" { span.id { (holder.name) } @if holder.name == desk.console.instance.name { " " span.badge { (words.t("overview-instance")) } } }

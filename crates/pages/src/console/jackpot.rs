@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::define::{changes, parts, read};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
-use super::list::{status, wide};
+use super::list::{heads, number_heads, status, wide};
 use super::{action, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody};
 use jackpot_kernel::http::page::PageBody;
@@ -43,12 +43,9 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let answer: Value = desk.get(&links::jackpot_api(&id)).await?;
     let jackpot: Jackpot = desk.parsed(&answer)?;
     let words = desk.words;
-    let page = Page {
-        section: Section::Jackpots,
-        title: &jackpot.name,
-        trail: &[jackpots::trail(&desk)],
-        side: Some(actions(&desk, &jackpot)),
-    };
+    let page = Page::new(Section::Jackpots, &jackpot.name)
+        .under([jackpots::trail(&desk)])
+        .beside(actions(&desk, &jackpot));
     let content = html! {
         p.row { (status(&desk, jackpot.status.as_str(), jackpot.stopped.as_ref())) span.id.muted { (jackpot.id) }
             span.muted { (words.tv("jackpot-version", [("version", jackpot.version.into())])) } }
@@ -64,7 +61,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         @if !desk.is_live { (definition(&desk, &answer)) (epochs(&desk, &jackpot).await) }
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 /// What an operator can do with a jackpot now.
@@ -97,9 +94,7 @@ fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let table = html! { table {
         thead { tr {
             th scope="col" { (words.t("tier")) }
-            @for column in ["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"] {
-                th.number scope="col" { (words.t(column)) }
-            }
+            (number_heads(words, &["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"]))
             @for (column, _) in &moved { th.number scope="col" { (words.t(column)) } }
         } }
         tbody { @for meter in &jackpot.meters { (meter_row(meter, &moved, &shown)) } }
@@ -237,7 +232,7 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
         return html! { p.empty { (words.t("jackpot-winners-none")) } };
     }
     let table = html! { table {
-        thead { tr { th scope="col" { (words.t("when")) } th scope="col" { (words.t("player")) } th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("amount")) } } }
+        thead { tr { (heads(words, &["when", "player", "tier"])) (number_heads(words, &["amount"])) } }
         tbody { @for payout in list.items.iter().map(|listed| &listed.receipt) { tr {
             td.nowrap { a href=(links::payout(&payout.payout_id)) { (time(&payout.paid_at)) } }
             td { (payout.player_id) }
@@ -276,8 +271,7 @@ async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
         Err(problem) => return html! { p.note.warn { (problem.detail) } },
     };
     let table = html! { table {
-        thead { tr { th.number scope="col" { (words.t("jackpot-epoch")) } th scope="col" { (words.t("jackpot-opened")) } th scope="col" { (words.t("jackpot-closed")) }
-            th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        thead { tr { (number_heads(words, &["jackpot-epoch"])) (heads(words, &["jackpot-opened", "jackpot-closed", "jackpot-commitment", "jackpot-seed"])) } }
         tbody { @for epoch in fairness.epochs.iter().rev() { tr {
             td.number { (epoch.epoch) }
             td { (time(&epoch.opened_at)) }
@@ -298,9 +292,7 @@ fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[CycleBody]) -> Markup {
     let amount = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let ended = |by: EndedBy| words.t(&format!("public-cycle-{}", by.as_str()));
     let table = html! { table {
-        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th.number scope="col" { (words.t("version")) } th scope="col" { (words.t("cycle-began")) }
-            th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-from")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
-            th scope="col" { (words.t("jackpot-cycle-by")) } th scope="col" { (words.t("cycle-trigger")) } th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        thead { tr { (heads(words, &["tier"])) (number_heads(words, &["jackpot-cycle", "version"])) (heads(words, &["cycle-began", "cycle-amount", "cycle-from", "cycle-deadline", "cycle-ended", "jackpot-cycle-by", "cycle-trigger", "jackpot-commitment", "jackpot-seed"])) } }
         tbody { @for cycle in cycles.iter().rev() { tr {
             td.id { (cycle.tier) }
             td.number { (cycle.cycle) }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::links;
-use super::list::{next_page, status, wide};
+use super::list::{heads, next_page, number_heads, status, wide};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 
@@ -23,20 +23,14 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let path = links::with_query("/v1/jackpots", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
     let list: PageBody<Jackpot> = desk.get(&path).await?;
-    let title = words.t("jackpots");
     let new =
         html! { @if desk.may_operate() { a.button.primary href="/console/new-jackpot" { (words.t("jackpot-new")) } } };
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[],
-        side: Some(new),
-    };
+    let page = Page::new(Section::Jackpots, words.t("jackpots")).beside(new);
     let content = html! {
         section.panel { div id="jackpots" data-live="2000" { (table(&desk, &list)) } }
         (next_page(&desk, "/console/jackpots", &[], list.next_cursor.as_deref()))
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 /// The list, above a jackpot.
@@ -52,12 +46,8 @@ pub fn table(desk: &Desk, list: &PageBody<Jackpot>) -> Markup {
     }
     let table = html! { table {
         thead { tr {
-            th scope="col" { (words.t("jackpot")) }
-            th scope="col" { (words.t("status")) }
-            th scope="col" { (words.t("tier")) }
-            th.number scope="col" { (words.t("pool")) }
-            th.number scope="col" { (words.t("reserve")) }
-            th.number scope="col" { (words.t("wins")) }
+            (heads(words, &["jackpot", "status", "tier"]))
+            (number_heads(words, &["pool", "reserve", "wins"]))
         } }
         @for jackpot in &list.items { tbody { (rows(desk, jackpot)) } }
     } };

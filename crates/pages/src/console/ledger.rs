@@ -13,7 +13,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::links;
-use super::list::{Filter, Listing, wide};
+use super::list::{Filter, Listing, heads, number_heads, wide};
 use super::signature::Signed;
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
@@ -55,12 +55,10 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
     };
     let found = listing.read::<PostingRow>(&desk).await?;
     let title = words.tv("postings-title", [("name", (&jackpot.name).into())]);
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &trail(&desk, &id),
-        side: Some(listing.files(&desk)),
-    };
+    let page = Page::new(Section::Ledger, title)
+        .under(trail(&desk, &id))
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
     let content = html! {
         (tabs(&desk, JACKPOT, &id, "/postings"))
         p.hint { (words.t("postings-about")) }
@@ -70,7 +68,7 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page_with(found.status(), &page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup {
@@ -80,12 +78,9 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup 
     }
     let rows = html! { table {
         thead { tr {
-            th.number scope="col" { (words.t("event")) }
-            th scope="col" { (words.t("booked-at")) }
-            th scope="col" { (words.t("tier")) }
-            th scope="col" { (words.t("account")) }
-            th.number scope="col" { (words.t("amount")) }
-            th.number scope="col" { (words.t("millionths")) }
+            (number_heads(words, &["event"]))
+            (heads(words, &["booked-at", "tier", "account"]))
+            (number_heads(words, &["amount", "millionths"]))
         } }
         tbody { @for one in &list.items { tr {
             td.number { (one.n) }
@@ -101,11 +96,7 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup 
 
 fn account(desk: &Desk, account: &str) -> String {
     let name = format!("account-{account}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        account.to_owned()
-    }
+    desk.words.t_or(&name, account)
 }
 
 async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
@@ -114,12 +105,9 @@ async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let title = words.tv("head-title", [("id", id.as_str().into())]);
     let file =
         |format: &str, name: &str| format!("/console/files/{format}/jackpots/{}/ledger/{name}", links::part(&id));
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &trail(&desk, &id),
-        side: Some(html! { a.button href=(file("ndjson", "export")) { (words.t("export")) } }),
-    };
+    let page = Page::new(Section::Ledger, title)
+        .under(trail(&desk, &id))
+        .beside(html! { a.button href=(file("ndjson", "export")) { (words.t("export")) } });
     let signed = Signed {
         key_id: &head.key_id,
         signature: &head.signature,
@@ -140,5 +128,5 @@ async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         (signed.checked(&desk, |keys| head.verify(keys)).await)
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }

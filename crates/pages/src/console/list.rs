@@ -1,6 +1,7 @@
 //! What lists share: filters in the address, a box for wide tables, the next page, badges.
 
 use actix_web::http::StatusCode;
+use jackpot_ui::Words;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
 
@@ -36,7 +37,17 @@ pub fn status(desk: &Desk, status: &str, stopped: Option<&Stopped>) -> Markup {
         _ => "badge",
     };
     let name = format!("status-{status}");
-    html! { span class=(class) { @if desk.words.has(&name) { (desk.words.t(&name)) } @else { (status) } } }
+    html! { span class=(class) { (desk.words.t_or(&name, status)) } }
+}
+
+/// Heads of columns, by the names of their texts.
+pub fn heads(words: Words, names: &[&str]) -> Markup {
+    html! { @for name in names { th scope="col" { (words.t(name)) } } }
+}
+
+/// The same of columns with numbers.
+pub fn number_heads(words: Words, names: &[&str]) -> Markup {
+    html! { @for name in names { th.number scope="col" { (words.t(name)) } } }
 }
 
 /// A table that scrolls inside its box, also by keyboard.
@@ -100,19 +111,10 @@ pub struct Listing<'a> {
 
 /// What a list has for its filters.
 pub struct Found<T> {
-    form: Form,
+    /// The filters.
+    pub form: Form,
     /// `None`: a filter is wrong.
     pub list: Option<PageBody<T>>,
-}
-
-impl<T> Found<T> {
-    /// For the page: 422 where a filter is wrong.
-    pub fn status(&self) -> StatusCode {
-        match self.list {
-            Some(_) => StatusCode::OK,
-            None => StatusCode::UNPROCESSABLE_ENTITY,
-        }
-    }
 }
 
 impl Desk {

@@ -29,13 +29,7 @@ pub async fn to_overview() -> HttpResponse {
 
 pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let title = words.t("overview");
-    let page = Page {
-        section: Section::Overview,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
+    let page = Page::new(Section::Overview, words.t("overview"));
     let content = html! {
         div.stack id="health" data-live="2000" { (health(&desk).await) }
         section.panel {
@@ -43,7 +37,7 @@ pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
             div id="jackpots" data-live="2000" { (jackpots(&desk).await) }
         }
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 async fn jackpots(desk: &Desk) -> Markup {

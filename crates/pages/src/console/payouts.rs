@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
-use super::list::{Filter, Listing, wide};
+use super::list::{Filter, Listing, heads, number_heads, wide};
 use super::signature::Signed;
 use super::{links, settle};
 use jackpot_kernel::http::page::PageBody;
@@ -59,14 +59,10 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
             (listing.pages(&desk, list))
         }
     };
-    let title = words.t("payouts");
-    let page = Page {
-        section: Section::Payouts,
-        title: &title,
-        trail: &[],
-        side: Some(listing.files(&desk)),
-    };
-    Ok(desk.page_with(found.status(), &page, &content))
+    let page = Page::new(Section::Payouts, words.t("payouts"))
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<ListedPayout>) -> Markup {
@@ -81,14 +77,9 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<ListedPayout>) -> M
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("payout")) }
-            th scope="col" { (words.t("paid-at")) }
-            th.number scope="col" { (words.t("amount")) }
-            th scope="col" { (words.t("tier")) }
-            th scope="col" { (words.t("payout-player")) }
-            th scope="col" { (words.t("entry")) }
-            th scope="col" { (words.t("source-id")) }
-            th scope="col" { (words.t("payout-state")) }
+            (heads(words, &["payout", "paid-at"]))
+            (number_heads(words, &["amount"]))
+            (heads(words, &["tier", "payout-player", "entry", "source-id", "payout-state"]))
         } }
         tbody { @for payout in &list.items { (row(desk, payout)) } }
     } };
@@ -121,12 +112,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             ("order", receipt.claim_order.to_string().into()),
         ],
     );
-    let page = Page {
-        section: Section::Payouts,
-        title: &title,
-        trail: &[(words.t("payouts"), "/console/payouts".to_owned())],
-        side: None,
-    };
+    let page = Page::new(Section::Payouts, title).under([(words.t("payouts"), "/console/payouts".to_owned())]);
     let signed = Signed {
         key_id: &receipt.key_id,
         signature: &receipt.signature,
@@ -141,7 +127,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         section.panel { h2 { (words.t("receipt")) } (facts(&desk, receipt)) }
         (signed.checked(&desk, |keys| receipt.verify(keys)).await)
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn facts(desk: &Desk, receipt: &Receipt) -> Markup {

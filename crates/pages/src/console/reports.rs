@@ -18,7 +18,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
-use super::list::wide;
+use super::list::{number_heads, wide};
 use jackpot_kernel::http::problem::ProblemBody;
 
 const PATH: &str = "/console/reports";
@@ -136,17 +136,9 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
         }
         Err(problem) => return Err(Failure::of_api(words, problem)),
     };
-    let status = match report {
-        Some(_) => StatusCode::OK,
-        None => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    let title = words.t("report-title");
-    let page = Page {
-        section: Section::Reports,
-        title: &title,
-        trail: &[],
-        side: report.as_ref().map(|report| files(&desk, &report.date, jackpot)),
-    };
+    let page = Page::new(Section::Reports, words.t("report-title"))
+        .of_form(&form)
+        .beside(report.as_ref().map(|report| files(&desk, &report.date, jackpot)));
     let day = day::date(&date);
     let plots = match (&report, day) {
         (Some(report), Some(day)) if !jackpot.is_empty() => plots(&desk, jackpot, report, day).await,
@@ -160,7 +152,7 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
             (tables(&desk, &report.by_jackpot()))
         }
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn chosen(desk: &Desk, form: &Form) -> Markup {
@@ -250,8 +242,7 @@ fn tiers(desk: &Desk, of: &Figures) -> Markup {
         thead { tr {
             th scope="col" { (words.t("tier")) }
             @for (name, _) in columns { th.number scope="col" { (words.t(name)) } }
-            th.number scope="col" { (words.t("payouts")) }
-            th.number scope="col" { (words.t("report-wins")) }
+            (number_heads(words, &["payouts", "report-wins"]))
         } }
         tbody { @for row in &of.tiers { tr {
             th.nowrap scope="row" { (row.tier) }
@@ -277,7 +268,7 @@ fn sources(desk: &Desk, of: &Figures) -> Markup {
         thead { tr {
             th scope="col" { (words.t("source-id")) }
             th.number scope="col" { (words.t("entries")) }
-            @for name in ["report-stakes", "report-contributed", "report-reversed", "report-paid"] { th.number scope="col" { (words.t(name)) } }
+            (number_heads(words, &["report-stakes", "report-contributed", "report-reversed", "report-paid"]))
             th.number scope="col" { (words.t("payouts")) }
         } }
         tbody { @for row in &of.sources { tr {

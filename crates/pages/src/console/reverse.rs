@@ -1,8 +1,8 @@
 //! The reversal of an entry whose round was cancelled: what it gives back, then the reversal.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_ui::money::money;
 use serde_json::{Value, json};
 
@@ -10,26 +10,21 @@ use super::action::{self, Action, Change, REASON};
 use super::desk::{Desk, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
-use super::links;
+use super::{form_routes, links};
 use jackpot_api::entry::Entry;
 use jackpot_api::jackpot::{Jackpot, MeterBody};
-use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
 const ID: &str = "reversal_id";
 
 pub fn routes(config: &mut ServiceConfig) {
     let path = "/console/jackpots/{id}/entries/{entry_id}/reverse";
-    config
-        .route(path, jackpot_kernel::http::get().to(get))
-        .route(path, web::post().to(post));
+    config.configure(form_routes(path, get, post));
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let mut form = Form::default();
-    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
-    let id = hex::encode(random::bytes::<8>().map_err(broken)?);
-    form.set(ID, format!("console-{id}"));
+    form.set(ID, desk.new_id()?);
     preview(&desk, &path, &form).await
 }
 

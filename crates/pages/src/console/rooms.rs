@@ -1,8 +1,8 @@
 //! Rooms: the list, one of them, its definition, its throttle, links to its waiting page.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::room::{JoinToken, Room, RoomStatus, Status};
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
@@ -14,8 +14,8 @@ use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
-use super::links;
-use super::list::{next_page, status, wide};
+use super::list::{heads, next_page, number_heads, status, wide};
+use super::{form_routes, links};
 use jackpot_kernel::http::page::PageBody;
 
 /// Rows of a page.
@@ -83,15 +83,13 @@ const THROTTLE: Thing = Thing {
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/rooms", jackpot_kernel::http::get().to(list))
-        .route("/console/new-room", jackpot_kernel::http::get().to(ask_new))
-        .route("/console/new-room", web::post().to(put_new))
-        .route(
+        .configure(form_routes("/console/new-room", ask_new, put_new))
+        .configure(form_routes(
             "/console/rooms/{id}/{verb:change|throttle}",
-            jackpot_kernel::http::get().to(ask_change),
-        )
-        .route("/console/rooms/{id}/{verb:change|throttle}", web::post().to(put_change))
-        .route("/console/rooms/{id}/link", jackpot_kernel::http::get().to(ask_link))
-        .route("/console/rooms/{id}/link", web::post().to(make_link))
+            ask_change,
+            put_change,
+        ))
+        .configure(form_routes("/console/rooms/{id}/link", ask_link, make_link))
         .route("/console/rooms/{id}", jackpot_kernel::http::get().to(show));
 }
 
@@ -158,19 +156,15 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let path = links::with_query("/v1/rooms", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
     let list: PageBody<Room> = desk.get(&path).await?;
-    let page = Page {
-        section: Section::Rooms,
-        title: &words.t("rooms"),
-        trail: &[],
-        side: desk
-            .may_operate()
+    let page = Page::new(Section::Rooms, words.t("rooms")).beside(
+        desk.may_operate()
             .then(|| html! { a.button.primary href="/console/new-room" { (words.t("room-new")) } }),
-    };
+    );
     let content = html! {
         section.panel { div id="rooms" data-live="2000" { (table(&desk, &list.items)) } }
         (next_page(&desk, "/console/rooms", &[], list.next_cursor.as_deref()))
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, rooms: &[Room]) -> Markup {
@@ -182,11 +176,8 @@ fn table(desk: &Desk, rooms: &[Room]) -> Markup {
         &words.t("rooms"),
         &html! { table {
             thead { tr {
-                th scope="col" { (words.t("room")) }
-                th scope="col" { (words.t("status")) }
-                @for column in ["room-inside", "room-capacity", "room-waiting", "room-rate"] {
-                    th.number scope="col" { (words.t(column)) }
-                }
+                (heads(words, &["room", "status"]))
+                (number_heads(words, &["room-inside", "room-capacity", "room-waiting", "room-rate"]))
                 th scope="col" { (words.t("room-opens-at")) }
             } }
             tbody { @for room in rooms { tr {
@@ -223,13 +214,10 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             section.panel { div.stack id="order" data-live="2000" { (order(words, &room, &state)) } }
         }
     };
-    let page = Page {
-        section: Section::Rooms,
-        title: name_of(&whole),
-        trail: &[trail(&desk)],
-        side: actions(&desk, &room),
-    };
-    Ok(desk.page(&page, &content))
+    let page = Page::new(Section::Rooms, name_of(&whole))
+        .under([trail(&desk)])
+        .beside(actions(&desk, &room));
+    Ok(desk.page(page, &content))
 }
 
 /// The list, above a room.
@@ -375,18 +363,10 @@ fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinToken>) -> Http
         }
     };
     let title = words.tv("link-title", [("name", name(room).into())]);
-    let page = Page {
-        section: Section::Rooms,
-        title: &title,
-        trail: &[trail(desk), (name(room).to_owned(), here.clone())],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    desk.page_with(status, &page, &content)
+    let page = Page::new(Section::Rooms, title)
+        .under([trail(desk), (name(room).to_owned(), here.clone())])
+        .of_form(form);
+    desk.page(page, &content)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_ui::Words;
 use serde_json::{Value, json};
 
@@ -10,22 +10,18 @@ use super::action::{self, Action, Change, REASON};
 use super::desk::{Desk, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
-use super::{jackpots, links};
+use super::{form_routes, jackpots, links};
 use jackpot_api::jackpot::Jackpot;
 
 /// The field that leaves a waiting definition waiting.
 const KEEP_WAITING: &str = "keep_waiting";
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route(
-            "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
-            jackpot_kernel::http::get().to(get),
-        )
-        .route(
-            "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
-            web::post().to(post),
-        );
+    config.configure(form_routes(
+        "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
+        get,
+        post,
+    ));
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::{Coupon, DeadBody};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_ui::money::grouped;
@@ -16,8 +16,9 @@ use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::Form;
+use crate::console::form_routes;
 use crate::console::links::{part, with_query};
-use crate::console::list::{next_page, wide};
+use crate::console::list::{heads, next_page, number_heads, wide};
 use jackpot_kernel::http::page::PageBody;
 
 /// The hidden field of each letter.
@@ -29,8 +30,7 @@ pub fn routes(config: &mut ServiceConfig) {
             "/console/coupons/{id}/dead-letters",
             jackpot_kernel::http::get().to(list),
         )
-        .route("/console/coupons/{id}/redrive", jackpot_kernel::http::get().to(ask))
-        .route("/console/coupons/{id}/redrive", web::post().to(redrive));
+        .configure(form_routes("/console/coupons/{id}/redrive", ask, redrive));
 }
 
 async fn letters(desk: &Desk, id: &str) -> Result<PageBody<DeadBody>, Failure> {
@@ -55,13 +55,10 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         (next_page(&desk, &format!("{here}/dead-letters"), &[], list.next_cursor.as_deref()))
     };
     let title = words.tv("dead-title", [("name", (&coupon.definition.name).into())]);
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &[trail(&desk), (coupon.definition.name.clone(), here)],
-        side: can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }),
-    };
-    Ok(desk.page(&page, &content))
+    let page = Page::new(Section::Coupons, title)
+        .under([trail(&desk), (coupon.definition.name.clone(), here)])
+        .beside(can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }));
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, id: &str, letters: &[DeadBody]) -> Markup {
@@ -76,9 +73,8 @@ fn table(desk: &Desk, id: &str, letters: &[DeadBody]) -> Markup {
         &html! { table {
             thead { tr {
                 @for column in ["request", "user"] { th scope="col" { (words.t(&format!("issue-{column}"))) } }
-                th.number scope="col" { (words.t("dead-arrival")) }
-                th scope="col" { (words.t("issue-queued-at")) }
-                th scope="col" { (words.t("dead-why")) }
+                (number_heads(words, &["dead-arrival"]))
+                (heads(words, &["issue-queued-at", "dead-why"]))
                 @if desk.may_operate() { th scope="col" { span.hidden { (words.t("action")) } } }
             } }
             tbody { @for letter in letters { tr {

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::{Coupon, IssueBody, IssueRow, RequestState};
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
@@ -15,6 +15,7 @@ use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
+use crate::console::form_routes;
 use crate::console::links::{part, with_query};
 use crate::console::list::{next_page, wide};
 use jackpot_kernel::http::page::PageBody;
@@ -26,11 +27,7 @@ pub fn routes(config: &mut ServiceConfig) {
             "/console/coupons/{id}/issues/{request_id}",
             jackpot_kernel::http::get().to(show),
         )
-        .route(
-            "/console/coupons/{id}/issues/{request_id}/void",
-            jackpot_kernel::http::get().to(ask),
-        )
-        .route("/console/coupons/{id}/issues/{request_id}/void", web::post().to(void));
+        .configure(form_routes("/console/coupons/{id}/issues/{request_id}/void", ask, void));
 }
 
 /// The page of a request.
@@ -85,18 +82,14 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         (next_page(&desk, &here, &[], list.next_cursor.as_deref()))
     };
     let title = words.tv("issues-title", [("name", (&coupon.definition.name).into())]);
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &[trail(&desk), (coupon.definition.name.clone(), page_path(&id))],
-        side: None,
-    };
+    let page =
+        Page::new(Section::Coupons, title).under([trail(&desk), (coupon.definition.name.clone(), page_path(&id))]);
     let status = if form.is_refused() {
         StatusCode::NOT_FOUND
     } else {
         StatusCode::OK
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(page.status(status), &content))
 }
 
 fn table(desk: &Desk, id: &str, rows: &[IssueRow]) -> Markup {
@@ -140,13 +133,10 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
     });
     let title = words.tv("issue-title", [("id", request_id.into())]);
     let content = html! { section.panel { div id="issue" data-live="1000" { (facts(&desk, id, &issue)) } } };
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &trail_of(&desk, id),
-        side,
-    };
-    Ok(desk.page(&page, &content))
+    let page = Page::new(Section::Coupons, title)
+        .under(trail_of(&desk, id))
+        .beside(side);
+    Ok(desk.page(page, &content))
 }
 
 /// The pages above a request.

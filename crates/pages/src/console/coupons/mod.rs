@@ -7,7 +7,7 @@ mod issues;
 mod standing;
 
 use actix_web::HttpResponse;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::{Coupon, Status};
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
@@ -18,8 +18,8 @@ use serde_json::Value;
 use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
-use super::links;
-use super::list::{next_page, status, wide};
+use super::list::{heads, next_page, status, wide};
+use super::{form_routes, links};
 use jackpot_kernel::http::page::PageBody;
 
 /// Rows of a page.
@@ -76,13 +76,8 @@ const NEW: Thing = Thing {
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/coupons", jackpot_kernel::http::get().to(list))
-        .route("/console/new-coupon", jackpot_kernel::http::get().to(ask_new))
-        .route("/console/new-coupon", web::post().to(put_new))
-        .route(
-            "/console/coupons/{id}/change",
-            jackpot_kernel::http::get().to(ask_change),
-        )
-        .route("/console/coupons/{id}/change", web::post().to(put_change))
+        .configure(form_routes("/console/new-coupon", ask_new, put_new))
+        .configure(form_routes("/console/coupons/{id}/change", ask_change, put_change))
         .configure(issues::routes)
         .configure(dead::routes)
         .configure(bulk::routes)
@@ -112,19 +107,15 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let path = links::with_query("/v1/coupons", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
     let list: PageBody<Coupon> = desk.get(&path).await?;
-    let page = Page {
-        section: Section::Coupons,
-        title: &words.t("coupons"),
-        trail: &[],
-        side: desk
-            .may_operate()
+    let page = Page::new(Section::Coupons, words.t("coupons")).beside(
+        desk.may_operate()
             .then(|| html! { a.button.primary href="/console/new-coupon" { (words.t("coupon-new")) } }),
-    };
+    );
     let content = html! {
         section.panel { div id="coupons" data-live="2000" { (table(&desk, &list.items)) } }
         (next_page(&desk, "/console/coupons", &[], list.next_cursor.as_deref()))
     };
-    Ok(desk.page(&page, &content))
+    Ok(desk.page(page, &content))
 }
 
 fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
@@ -136,8 +127,7 @@ fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
         &words.t("coupons"),
         &html! { table {
             thead { tr {
-                th scope="col" { (words.t("coupon")) }
-                th scope="col" { (words.t("status")) }
+                (heads(words, &["coupon", "status"]))
                 @for column in ["stock", "issued", "remaining", "queued", "dead"] {
                     th.number scope="col" { (words.t(&format!("coupon-{column}"))) }
                 }
@@ -183,13 +173,10 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         div.stack id="numbers" data-live="1000" { (numbers(words, &coupon)) }
         section.panel { h2 { (words.t("definition")) } (CHANGE.facts(words, &whole)) }
     };
-    let page = Page {
-        section: Section::Coupons,
-        title: name_of(&whole),
-        trail: &[trail(&desk)],
-        side,
-    };
-    Ok(desk.page(&page, &content))
+    let page = Page::new(Section::Coupons, name_of(&whole))
+        .under([trail(&desk)])
+        .beside(side);
+    Ok(desk.page(page, &content))
 }
 
 /// The list, above a coupon.

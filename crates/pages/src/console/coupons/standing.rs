@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::Coupon;
 use serde_json::{Value, json};
 
@@ -11,14 +11,14 @@ use crate::console::action::{self, Action, Change, REASON};
 use crate::console::desk::{Desk, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::Form;
+use crate::console::form_routes;
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route(
-            "/console/coupons/{id}/{verb:pause|resume|close}",
-            jackpot_kernel::http::get().to(get),
-        )
-        .route("/console/coupons/{id}/{verb:pause|resume|close}", web::post().to(post));
+    config.configure(form_routes(
+        "/console/coupons/{id}/{verb:pause|resume|close}",
+        get,
+        post,
+    ));
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {

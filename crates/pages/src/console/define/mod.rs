@@ -9,7 +9,7 @@ pub mod templates;
 use actix_web::HttpResponse;
 use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::document::Document;
 use jackpot_kernel::http::code::Code;
@@ -20,7 +20,7 @@ use super::action::{self, Action, Change};
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
-use super::{jackpots, links};
+use super::{form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
 
 /// The field with the tag of the definition that the operator saw.
@@ -30,10 +30,8 @@ const ROW: &str = "row";
 
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/console/new-jackpot", jackpot_kernel::http::get().to(get_new))
-        .route("/console/new-jackpot", web::post().to(post_new))
-        .route("/console/jackpots/{id}/define", jackpot_kernel::http::get().to(get))
-        .route("/console/jackpots/{id}/define", web::post().to(post));
+        .configure(form_routes("/console/new-jackpot", get_new, post_new))
+        .configure(form_routes("/console/jackpots/{id}/define", get, post));
 }
 
 /// What the form is for.
@@ -152,17 +150,7 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
 fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
     let words = desk.words;
     let (title, trail, back) = head(desk, target);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &trail,
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = Page::new(Section::Jackpots, title).under(trail).of_form(form);
     let tiers = match target {
         Target::New => 0,
         Target::Change(of) => of.1.tiers().len(),
@@ -181,7 +169,7 @@ fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
             div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
         }
     };
-    desk.page_with(status, &page, &content)
+    desk.page(page, &content)
 }
 
 /// Title, the pages above, and where "cancel" leads.

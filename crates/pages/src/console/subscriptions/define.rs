@@ -1,8 +1,8 @@
 //! The definition of a subscription as a form: its fields, what a PUT would change, the PUT.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::subscription::{SubscriptionBody, Target};
 use jackpot_core::ids::Id;
 use jackpot_ui::Words;
@@ -14,6 +14,7 @@ use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
+use crate::console::form_routes;
 
 /// Fields of the form.
 const ID: &str = "id";
@@ -30,13 +31,12 @@ const KINDS: [&str; 3] = ["webhook", "kafka", "nats"];
 
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/console/new-subscription", jackpot_kernel::http::get().to(ask_new))
-        .route("/console/new-subscription", web::post().to(put_new))
-        .route(
+        .configure(form_routes("/console/new-subscription", ask_new, put_new))
+        .configure(form_routes(
             "/console/subscriptions/{id}/change",
-            jackpot_kernel::http::get().to(ask_change),
-        )
-        .route("/console/subscriptions/{id}/change", web::post().to(put_change));
+            ask_change,
+            put_change,
+        ));
 }
 
 async fn ask_new(desk: Desk) -> HttpResponse {
@@ -191,11 +191,7 @@ fn shown(words: Words, form: &Form) -> Vec<(&'static str, String)> {
     };
     let lines = |name: &str| form.get(name).lines().map(str::trim).collect::<Vec<_>>().join(", ");
     let from = format!("subscription-from-{}", form.get(FROM));
-    let from = if words.has(&from) {
-        words.t(&from)
-    } else {
-        form.get(FROM).to_owned()
-    };
+    let from = words.t_or(&from, form.get(FROM));
     vec![
         ("subscription-target", target),
         ("subscription-types", lines(TYPES)),
@@ -240,19 +236,8 @@ fn back(current: Option<&SubscriptionBody>) -> String {
 
 fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let title = title(words, current);
     let trail = trail_of(desk, current);
-    let page = Page {
-        section: Section::Subscriptions,
-        title: &title,
-        trail: &trail,
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = Page::new(Section::Subscriptions, title(words, current)).under(trail);
     let choices = |names: &[&str], of: &str| -> Vec<(String, String)> {
         let choice = |name: &&str| ((*name).to_owned(), words.t(&format!("{of}-{name}")));
         names.iter().map(choice).collect()
@@ -272,26 +257,21 @@ fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResp
             field.optional().of(form)
         }
     };
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            div.fields {
-                @if current.is_none() {
-                    (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
-                }
-                (Field::new(TARGET, &words.t("subscription-target"), Kind::Choice(&targets)).of(form))
-                (hinted(URL, Kind::Text))
-                (hinted(CONNECTION, Kind::Text))
-                (hinted(TOPIC, Kind::Text))
-                (hinted(TYPES, Kind::Lines))
-                (hinted(SUBJECTS, Kind::Lines))
-                (Field::new(FROM, &words.t("subscription-from"), Kind::Choice(&begins)).hint(&words.t("subscription-from-hint")).of(form))
+    let fields = html! {
+        div.fields {
+            @if current.is_none() {
+                (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
             }
-            div.row { button.primary { (words.t("action-preview")) } a.button href=(back(current)) { (words.t("action-cancel")) } }
+            (Field::new(TARGET, &words.t("subscription-target"), Kind::Choice(&targets)).of(form))
+            (hinted(URL, Kind::Text))
+            (hinted(CONNECTION, Kind::Text))
+            (hinted(TOPIC, Kind::Text))
+            (hinted(TYPES, Kind::Lines))
+            (hinted(SUBJECTS, Kind::Lines))
+            (Field::new(FROM, &words.t("subscription-from"), Kind::Choice(&begins)).hint(&words.t("subscription-from-hint")).of(form))
         }
     };
-    desk.page_with(status, &page, &content)
+    action::ask(desk, page, form, &back(current), &fields)
 }
 
 #[cfg(test)]
