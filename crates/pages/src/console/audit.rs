@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
-use super::list::{Filter, Listing, heads, wide};
+use super::list::{Listing, heads, wide};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 
@@ -27,22 +27,19 @@ pub fn routes(config: &mut ServiceConfig) {
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let [who, action, jackpot, coupon] =
-        ["audit-who", "audit-action", "jackpot-id", "coupon-id"].map(|name| words.t(name));
-    let [room, from, to] = ["room-id", "from-utc", "to-utc"].map(|name| words.t(name));
     let any = (String::new(), words.t("audit-any"));
     let actions = AUDITED
         .iter()
         .map(|action| ((*action).to_owned(), action_name(&desk, action)));
     let actions: Vec<_> = [any].into_iter().chain(actions).collect();
-    let filters: [Filter<'_>; 7] = [
-        ("who", &who, Kind::Text),
-        ("action", &action, Kind::Choice(&actions)),
-        ("jackpot_id", &jackpot, Kind::Text),
-        ("coupon_id", &coupon, Kind::Text),
-        ("room_id", &room, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
+    let filters = [
+        ("who", "audit-who", Kind::Text),
+        ("action", "audit-action", Kind::Choice(&actions)),
+        ("jackpot_id", "jackpot-id", Kind::Text),
+        ("coupon_id", "coupon-id", Kind::Text),
+        ("room_id", "room-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
     ];
     let listing = Listing {
         page: "/console/audit",

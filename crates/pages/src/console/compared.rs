@@ -82,12 +82,11 @@ async fn all(desk: Desk) -> Result<HttpResponse, Failure> {
         .value
         .as_ref()
         .map_err(|problem| Failure::of_api(words, problem.clone()))?;
-    let (title, label) = (words.t("reconciliation"), words.t("ledger-find"));
-    let page = Page::new(Section::Ledger, title)
+    let page = Page::new(Section::Ledger, words.t("reconciliation"))
         .beside(html! { a.button href="/console/files/json/reconciliation" { (words.t("as-json")) } });
     let content = html! {
         p { (words.t("reconciliation-about")) }
-        (list::filters(&desk, "/console/ledger", &[("id", &label, Kind::Text)]))
+        (list::filters(&desk, "/console/ledger", &[("id", "ledger-find", Kind::Text)]))
         section.panel { div id="compared" data-live="2000" { (table(&desk, all)) } }
     };
     Ok(desk.page(page, &content))

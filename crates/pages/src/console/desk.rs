@@ -385,8 +385,7 @@ impl Desk {
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, ProblemBody> {
-        let content = body.map(|body| Bytes::from(body.to_string()));
-        read(path, self.answer(method, path, content, Vec::new()).await?).await
+        read(path, self.answer(method, path, content(body), Vec::new()).await?).await
     }
 
     /// Asks the API for something that it tells even with a problem of this status.
@@ -394,7 +393,7 @@ impl Desk {
     /// # Errors
     /// Another refusal.
     pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ProblemBody> {
-        let mut answer = self.answer(Method::GET, path, None, Vec::new()).await?;
+        let mut answer = self.answer(Method::GET, path, Payload::None, Vec::new()).await?;
         if answer.status() == also {
             *answer.status_mut() = StatusCode::OK;
         }
@@ -408,7 +407,10 @@ impl Desk {
     pub async fn file(&self, path: &str, accept: &'static str) -> Result<HttpResponse, Failure> {
         let wish = vec![(ACCEPT, HeaderValue::from_static(accept))];
         let failed = |problem| Failure::of_api(self.words, problem);
-        let answer = self.answer(Method::GET, path, None, wish).await.map_err(failed)?;
+        let answer = self
+            .answer(Method::GET, path, Payload::None, wish)
+            .await
+            .map_err(failed)?;
         if answer.status() == StatusCode::OK {
             return Ok(answer);
         }
@@ -427,9 +429,12 @@ impl Desk {
         condition: HeaderName,
         tag: &str,
     ) -> Result<T, ProblemBody> {
-        let content = body.map(|body| Bytes::from(body.to_string()));
         let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;
-        read(path, self.answer(method, path, content, vec![(condition, tag)]).await?).await
+        read(
+            path,
+            self.answer(method, path, content(body), vec![(condition, tag)]).await?,
+        )
+        .await
     }
 
     /// What the page is about, and the tag of its version.
@@ -438,7 +443,10 @@ impl Desk {
     /// The page that says why not.
     pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
         let failed = |problem| Failure::of_api(self.words, problem);
-        let answer = self.answer(Method::GET, path, None, Vec::new()).await.map_err(failed)?;
+        let answer = self
+            .answer(Method::GET, path, Payload::None, Vec::new())
+            .await
+            .map_err(failed)?;
         let tag = answer
             .headers()
             .get(ETAG)
@@ -448,26 +456,11 @@ impl Desk {
         Ok((read(path, answer).await.map_err(failed)?, tag))
     }
 
-    /// The API's answer as it is: a stream, a file, a problem.
+    /// The API's answer as it is: a stream, a file, a problem. The content may still be arriving.
     ///
     /// # Errors
     /// A path that is no path.
     pub async fn answer(
-        &self,
-        method: Method,
-        path: &str,
-        content: Option<Bytes>,
-        headers: Vec<(HeaderName, HeaderValue)>,
-    ) -> Result<HttpResponse, ProblemBody> {
-        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers)
-            .await
-    }
-
-    /// The same with content that may still be arriving.
-    ///
-    /// # Errors
-    /// A path that is no path.
-    pub async fn pass(
         &self,
         method: Method,
         path: &str,
@@ -600,6 +593,10 @@ fn sections(words: Words, current: Section, approves: bool) -> Markup {
     }
 }
 
+fn content(body: Option<&Value>) -> Payload {
+    body.map_or(Payload::None, |body| Payload::from(Bytes::from(body.to_string())))
+}
+
 /// The value of an answer, or its problem.
 async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T, ProblemBody> {
     let status = answer.status();
@@ -641,7 +638,7 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if !path.ends_with("/stream") {
         return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
     }
-    let answer = desk.answer(Method::GET, &path, None, Vec::new()).await;
+    let answer = desk.answer(Method::GET, &path, Payload::None, Vec::new()).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     let status = answer.status();
     let kind = answer.headers().get(CONTENT_TYPE).cloned();

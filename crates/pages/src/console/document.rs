@@ -18,7 +18,7 @@ use super::links;
 use jackpot_kernel::http::problem::ProblemBody;
 
 /// The field of a new thing's id.
-const ID: &str = "id";
+pub const ID: &str = "id";
 /// The field of the version that the operator saw.
 const VERSION: &str = "version";
 /// The version that no definition has. A PUT on condition of it is checked like any other and changes nothing.
@@ -68,6 +68,10 @@ pub struct Thing {
 }
 
 impl Spec {
+    pub const fn new(name: &'static str, shape: Shape) -> Self {
+        Self { name, shape }
+    }
+
     /// The value of the form. What is no value of this shape goes to the API as it is, which says what is wrong.
     fn value(self, form: &Form) -> Value {
         let text = form.get(self.name);
@@ -257,7 +261,7 @@ impl Thing {
             None => None,
         };
         let id = id.unwrap_or_else(|| form.get(ID)).to_owned();
-        if current.is_none() && !self.is_free(&desk, &id, &mut form).await? {
+        if current.is_none() && !is_free(&desk, &id, &self.api(&id), &mut form).await? {
             return Ok(self.ask(&desk, None, &form));
         }
         let wanted = self.wanted(current.as_ref(), &form);
@@ -288,22 +292,6 @@ impl Thing {
             return Ok(self.ask(&desk, current.as_ref(), &form));
         }
         Ok(self.preview(&desk, current.as_ref(), &wanted, &mut form))
-    }
-
-    /// Whether a new thing may have this id. Says beside the field why not.
-    async fn is_free(&self, desk: &Desk, id: &str, form: &mut Form) -> Result<bool, Failure> {
-        if Id::parse(id).is_err() {
-            form.refuse(ID, desk.words.t("field-id-wrong"));
-            return Ok(false);
-        }
-        match desk.ask::<Value>(&self.api(id)).await {
-            Ok(_) => {
-                form.refuse(ID, desk.words.t("field-id-taken"));
-                Ok(false)
-            }
-            Err(problem) if problem.status == 404 => Ok(true),
-            Err(problem) => Err(Failure::of_api(desk.words, problem)),
-        }
     }
 
     async fn put(
@@ -361,6 +349,23 @@ impl Thing {
     }
 }
 
+/// Whether a new thing may have this id, which the API has at `path`. Says beside the field why not.
+pub async fn is_free(desk: &Desk, id: &str, path: &str, form: &mut Form) -> Result<bool, Failure> {
+    if Id::parse(id).is_err() {
+        form.refuse(ID, desk.words.t("field-id-wrong"));
+        return Ok(false);
+    }
+    match desk.ask::<Value>(path).await {
+        // Its own repeat, or that of another operator.
+        Ok(_) => {
+            form.refuse(ID, desk.words.t("field-id-taken"));
+            Ok(false)
+        }
+        Err(problem) if problem.status == 404 => Ok(true),
+        Err(problem) => Err(Failure::of_api(desk.words, problem)),
+    }
+}
+
 /// An item of a list is shown beside the field of the list.
 fn field_of(name: &str) -> String {
     name.split(['[', '.']).next().unwrap_or(name).to_owned()
@@ -381,10 +386,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn spec(shape: Shape) -> Spec {
-        Spec { name: "x", shape }
-    }
 
     #[test]
     fn a_time_of_a_form_is_one_of_the_api_and_back() {
@@ -416,7 +417,7 @@ mod tests {
         ] {
             let mut form = Form::default();
             form.set("x", text);
-            assert_eq!(spec(shape).value(&form), value, "{text}");
+            assert_eq!(Spec::new("x", shape).value(&form), value, "{text}");
         }
     }
 }

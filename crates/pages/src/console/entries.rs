@@ -13,7 +13,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
-use super::list::{Filter, Listing, heads, number_heads, wide};
+use super::list::{Listing, heads, number_heads, wide};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 
@@ -29,14 +29,12 @@ pub fn routes(config: &mut ServiceConfig) {
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let [player, jackpot, from, to] = ["player-id", "jackpot-id", "from-utc", "to-utc"].map(|name| words.t(name));
-    let source = words.t("source-id");
-    let filters: [Filter<'_>; 5] = [
-        ("player_id", &player, Kind::Text),
-        ("jackpot_id", &jackpot, Kind::Text),
-        ("source_id", &source, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
+    let filters = [
+        ("player_id", "player-id", Kind::Text),
+        ("jackpot_id", "jackpot-id", Kind::Text),
+        ("source_id", "source-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
     ];
     let listing = Listing {
         page: "/console/entries",

@@ -13,7 +13,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::links;
-use super::list::{Filter, Listing, heads, number_heads, wide};
+use super::list::{Listing, heads, number_heads, wide};
 use super::signature::Signed;
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
@@ -41,12 +41,10 @@ fn trail(desk: &Desk, id: &str) -> [(String, String); 2] {
 async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
-    let [from, to] = ["from-utc", "to-utc"].map(|name| words.t(name));
-    let source = words.t("source-id");
-    let filters: [Filter<'_>; 3] = [
-        ("source_id", &source, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
+    let filters = [
+        ("source_id", "source-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
     ];
     let listing = Listing {
         page: &format!("{}/postings", links::compared("jackpot", &id)),

@@ -55,7 +55,7 @@ pub fn wide(label: &str, table: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (table) } }
 }
 
-/// A filter of a list: its name in the address, its label, how it is filled in.
+/// A filter of a list: its name in the address, the name of its label, how it is filled in.
 pub type Filter<'a> = (&'a str, &'a str, Kind<'a>);
 
 /// The form of a list's filters. It sends them in the address, so a list can be kept as a link.
@@ -83,7 +83,7 @@ fn filters_of(desk: &Desk, path: &str, filters: &[Filter<'_>], form: &Form) -> M
     html! {
         (form.summary_under(words, "filter-refused"))
         form.panel.stack method="get" action=(path) role="search" {
-            div.fields { @for (name, label, kind) in filters { (Field::new(name, label, *kind).optional().of(form)) } }
+            div.fields { @for (name, label, kind) in filters { (Field::new(name, &words.t(label), *kind).optional().of(form)) } }
             div.row { button.primary { (words.t("filter")) } a.button href=(path) { (words.t("filter-none")) } }
         }
     }

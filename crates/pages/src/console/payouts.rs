@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
-use super::list::{Filter, Listing, heads, number_heads, wide};
+use super::list::{Listing, heads, number_heads, wide};
 use super::signature::Signed;
 use super::{links, settle};
 use jackpot_kernel::http::page::PageBody;
@@ -32,19 +32,15 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let any = (String::new(), words.t("audit-any"));
     let states = PayoutState::ALL.map(|state| (state.as_str().to_owned(), settle::in_words(words, state)));
     let states: Vec<_> = [any].into_iter().chain(states).collect();
-    let state = words.t("payout-state");
-    let [jackpot, player, tier] = ["jackpot-id", "player-id", "tier"].map(|name| words.t(name));
-    let [from, to, least] = ["from-utc", "to-utc", "min-amount"].map(|name| words.t(name));
-    let source = words.t("source-id");
-    let filters: [Filter<'_>; 8] = [
-        ("state", &state, Kind::Choice(&states)),
-        ("jackpot_id", &jackpot, Kind::Text),
-        ("player_id", &player, Kind::Text),
-        ("tier", &tier, Kind::Text),
-        ("source_id", &source, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
-        ("min_amount", &least, Kind::Number),
+    let filters = [
+        ("state", "payout-state", Kind::Choice(&states)),
+        ("jackpot_id", "jackpot-id", Kind::Text),
+        ("player_id", "player-id", Kind::Text),
+        ("tier", "tier", Kind::Text),
+        ("source_id", "source-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
+        ("min_amount", "min-amount", Kind::Number),
     ];
     let listing = Listing {
         page: "/console/payouts",

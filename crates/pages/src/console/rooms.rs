@@ -21,43 +21,19 @@ use jackpot_kernel::http::page::PageBody;
 /// Rows of a page.
 const ROWS: &str = "50";
 
-const CAPACITY: Spec = Spec {
-    name: "capacity",
-    shape: Shape::Number,
-};
-const RATE: Spec = Spec {
-    name: "admissions_per_minute",
-    shape: Shape::MaybeNumber,
-};
+const CAPACITY: Spec = Spec::new("capacity", Shape::Number);
+const RATE: Spec = Spec::new("admissions_per_minute", Shape::MaybeNumber);
 
 /// The definition, as the API has it.
 const FIELDS: &[Spec] = &[
-    Spec {
-        name: "name",
-        shape: Shape::MaybeText,
-    },
+    Spec::new("name", Shape::MaybeText),
     CAPACITY,
     RATE,
-    Spec {
-        name: "session_s",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "waiting_timeout_s",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "opens_at",
-        shape: Shape::MaybeTime,
-    },
-    Spec {
-        name: "back",
-        shape: Shape::MaybeText,
-    },
-    Spec {
-        name: "return_origins",
-        shape: Shape::Lines,
-    },
+    Spec::new("session_s", Shape::Number),
+    Spec::new("waiting_timeout_s", Shape::Number),
+    Spec::new("opens_at", Shape::MaybeTime),
+    Spec::new("back", Shape::MaybeText),
+    Spec::new("return_origins", Shape::Lines),
 ];
 
 const CHANGE: Thing = Thing {

@@ -124,7 +124,7 @@ async fn post(
     let content: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(content(parts, list));
     let path = format!("{}/bulk-issues", api(&id));
     let headers = vec![(CONTENT_TYPE, NDJSON)];
-    let answer = desk.pass(Method::POST, &path, Payload::from(content), headers).await;
+    let answer = desk.answer(Method::POST, &path, Payload::from(content), headers).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     if answer.status() != StatusCode::OK {
         return Err(desk.refusal(answer).await);

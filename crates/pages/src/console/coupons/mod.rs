@@ -30,30 +30,12 @@ pub static UPLOAD: Asset = Asset::new("upload", "js", include_str!("upload.js"))
 
 /// The definition, as the API has it.
 const FIELDS: &[Spec] = &[
-    Spec {
-        name: "name",
-        shape: Shape::Text,
-    },
-    Spec {
-        name: "stock",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "per_user",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "per_user_window_s",
-        shape: Shape::MaybeNumber,
-    },
-    Spec {
-        name: "starts_at",
-        shape: Shape::MaybeTime,
-    },
-    Spec {
-        name: "ends_at",
-        shape: Shape::MaybeTime,
-    },
+    Spec::new("name", Shape::Text),
+    Spec::new("stock", Shape::Number),
+    Spec::new("per_user", Shape::Number),
+    Spec::new("per_user_window_s", Shape::MaybeNumber),
+    Spec::new("starts_at", Shape::MaybeTime),
+    Spec::new("ends_at", Shape::MaybeTime),
 ];
 
 const CHANGE: Thing = Thing {

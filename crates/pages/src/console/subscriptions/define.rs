@@ -4,7 +4,6 @@ use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::subscription::{SubscriptionBody, Target};
-use jackpot_core::ids::Id;
 use jackpot_ui::Words;
 use maud::html;
 use serde_json::{Value, json};
@@ -12,12 +11,12 @@ use serde_json::{Value, json};
 use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
+use crate::console::document::{ID, is_free};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::form_routes;
 
 /// Fields of the form.
-const ID: &str = "id";
 const TARGET: &str = "target";
 const URL: &str = "url";
 const CONNECTION: &str = "connection";
@@ -107,18 +106,8 @@ fn field_of(name: &str) -> String {
 async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
     let id = form.get(ID).to_owned();
-    if Id::parse(&id).is_err() {
-        form.refuse(ID, desk.words.t("field-id-wrong"));
+    if !is_free(&desk, &id, &api(&id), &mut form).await? {
         return Ok(ask(&desk, None, &form));
-    }
-    match desk.ask::<Value>(&api(&id)).await {
-        // Its own repeat, or that of another operator.
-        Ok(_) => {
-            form.refuse(ID, desk.words.t("field-id-taken"));
-            return Ok(ask(&desk, None, &form));
-        }
-        Err(problem) if problem.status == 404 => {}
-        Err(problem) => return Err(Failure::of_api(desk.words, problem)),
     }
     put(&desk, form, &id, None).await
 }

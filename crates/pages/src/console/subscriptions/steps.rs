@@ -1,6 +1,7 @@
 //! What an operator does with a subscription as it is: pause, resume, delete; replay and skip with one of its subjects.
 
 use actix_web::HttpResponse;
+use actix_web::dev::Payload;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::subscription::{SubscriptionBody, SubscriptionState};
@@ -105,7 +106,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
 
 async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), ProblemBody> {
     if step == Step::Delete {
-        let answer = desk.answer(Method::DELETE, &api(id), None, Vec::new()).await?;
+        let answer = desk.answer(Method::DELETE, &api(id), Payload::None, Vec::new()).await?;
         // Deleted meanwhile is deleted.
         let is_gone = matches!(answer.status(), StatusCode::NO_CONTENT | StatusCode::NOT_FOUND);
         return if is_gone {
