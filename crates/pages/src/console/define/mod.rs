@@ -146,7 +146,6 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
     }
 }
 
-/// The form.
 fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
     let words = desk.words;
     let (title, trail, back) = head(desk, target);

@@ -13,7 +13,7 @@ use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::document::{ID, is_free};
 use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
+use crate::console::form::{Field, Form, Kind, choices};
 use crate::console::form_routes;
 
 /// Fields of the form.
@@ -227,12 +227,8 @@ fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResp
     let words = desk.words;
     let trail = trail_of(desk, current);
     let page = Page::new(Section::Subscriptions, title(words, current)).under(trail);
-    let choices = |names: &[&str], of: &str| -> Vec<(String, String)> {
-        let choice = |name: &&str| ((*name).to_owned(), words.t(&format!("{of}-{name}")));
-        names.iter().map(choice).collect()
-    };
-    let targets = choices(&KINDS, "subscription");
-    let begins = choices(&["now", "beginning"], "subscription-from");
+    let targets = choices(words, "subscription", &KINDS);
+    let begins = choices(words, "subscription-from", &["now", "beginning"]);
     let hinted = |name: &'static str, kind| {
         let (label, hint) = (
             words.t(&format!("subscription-{name}")),
