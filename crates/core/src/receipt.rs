@@ -88,7 +88,6 @@ pub struct Receipt {
 }
 
 impl UnsignedReceipt {
-    /// Signs the receipt.
     #[must_use]
     pub fn sign(self, key: &KeyPair) -> Receipt {
         let mut receipt = Receipt {
@@ -171,7 +170,6 @@ pub struct VoidReceipt {
 pub const VOID: &str = "void";
 
 impl UnsignedVoid {
-    /// Signs the receipt.
     #[must_use]
     pub fn sign(self, key: &KeyPair) -> VoidReceipt {
         let mut receipt = VoidReceipt {

@@ -126,7 +126,6 @@ impl std::fmt::Debug for Door {
 }
 
 impl Door {
-    #[must_use]
     pub fn new(store: Store, registry: Arc<Registry>, tokens: Arc<Tokens>) -> Self {
         let shared = Shared {
             store,

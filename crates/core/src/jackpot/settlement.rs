@@ -180,7 +180,6 @@ pub struct Standing {
 pub enum Wish {
     /// Let it go.
     Approve,
-    /// Report an attempt.
     Report(Attempt),
     /// Take it back.
     Void,
@@ -205,7 +204,6 @@ pub enum Decision {
 pub enum Refusal {
     /// It waits for an approval.
     Held,
-    /// It is settled.
     Settled,
     /// Somebody asked to take it back.
     VoidRequested,

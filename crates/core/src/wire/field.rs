@@ -19,7 +19,6 @@ pub trait Field: Sized {
     /// Writes its text.
     fn write(&self, out: &mut String);
 
-    /// Its text.
     fn text(&self) -> String {
         let mut text = String::new();
         self.write(&mut text);

@@ -55,7 +55,6 @@ impl Destination {
     }
 
     /// Reads one that was checked when it was put.
-    #[must_use]
     pub fn stored(target: &Target) -> Option<Self> {
         Self::read(target, true).ok()
     }
@@ -89,7 +88,6 @@ fn no_connection(protocol: &str, brokers: Feature) -> String {
 }
 
 /// Whether the host of a URL is an address, and not a public one.
-#[must_use]
 pub fn is_private(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),

@@ -25,8 +25,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// The path that it is for.
-    #[must_use]
     pub fn path(&self) -> String {
         match self.kind {
             Kind::Entry => format!("/v1/jackpots/{}/entries", self.target),
@@ -35,7 +33,6 @@ impl Request {
     }
 
     /// What the sender calls the request: its `entry_id` or `request_id`.
-    #[must_use]
     pub fn id(&self) -> Option<String> {
         let ids: Ids = serde_json::from_slice(&self.body).ok()?;
         match self.kind {

@@ -41,7 +41,6 @@ pub struct Action<'a> {
 }
 
 /// Whether the operator has seen what the action changes.
-#[must_use]
 pub fn is_confirmed(form: &Form) -> bool {
     form.get(CONFIRMED) == "yes"
 }
@@ -56,13 +55,11 @@ pub async fn keep_reason(desk: &Desk, form: &mut Form) -> bool {
 
 impl Action<'_> {
     /// The step that shows what will change and asks for the reason.
-    #[must_use]
     pub fn page(&self, desk: &Desk, form: &Form) -> HttpResponse {
         self.page_asking(desk, form, None)
     }
 
     /// The same with one more field before the reason: its name, and how it is shown.
-    #[must_use]
     pub fn page_asking(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
         let page = Page::new(self.section, self.title).under(self.trail).of_form(form);
         desk.page(page, &self.content(desk, form, asked))
@@ -126,7 +123,6 @@ pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
 
 /// The page that shows the effect. `done`: the text that says what was done. It is signed for this session and a minute,
 /// so that no link makes a page say what was not done.
-#[must_use]
 pub fn done(desk: &Desk, path: &str, done: &str) -> HttpResponse {
     let sign = if path.contains('?') { '&' } else { '?' };
     let path = format!("{path}{sign}done={}", desk.flash(done));

@@ -23,7 +23,6 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 /// The text of a command of this program, with the settings of this instance, as a shell takes it.
-#[must_use]
 pub fn line(desk: &Desk, arguments: &[&str]) -> String {
     // An export is verified anywhere.
     let is_offline = arguments.first() == Some(&"verify") && !arguments.contains(&"--ledger");
@@ -49,7 +48,6 @@ pub fn shown(desk: &Desk, arguments: &[&str]) -> Markup {
 }
 
 /// The text that says whether the service must be stopped for a command that writes.
-#[must_use]
 pub fn beside(desk: &Desk) -> &'static str {
     let is_alone = desk.console.instance.redis == RedisMode::Embedded || desk.console.sql.kind() == sql::Kind::Sqlite;
     if is_alone { "command-stop" } else { "command-beside" }

@@ -69,7 +69,6 @@ pub async fn read(desk: &Desk) -> Result<Vec<Compared>, ProblemBody> {
     Ok(all)
 }
 
-/// The name of a kind.
 pub fn kind_name(desk: &Desk, kind: &str) -> String {
     let name = format!("kind-{kind}");
     desk.words.t_or(&name, kind)

@@ -72,19 +72,16 @@ pub struct Desk {
 }
 
 /// Name of the session's cookie for this client.
-#[must_use]
 pub fn cookie_name(is_tls: bool) -> &'static str {
     if is_tls { TLS_COOKIE_NAME } else { COOKIE_NAME }
 }
 
 /// Whether the client came over TLS, to this instance or to a trusted proxy.
-#[must_use]
 pub fn is_tls(console: &Console, request: &HttpRequest) -> bool {
     console.takes_tls || peer::is_proxied_tls(request)
 }
 
 /// The value of a cookie.
-#[must_use]
 pub fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
     let all = request
         .headers()
@@ -97,7 +94,6 @@ pub fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
 }
 
 /// Whether a form was sent by a page of this service, as far as the browser says it.
-#[must_use]
 pub fn is_from_here(request: &HttpRequest) -> bool {
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
     let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
@@ -121,7 +117,6 @@ pub async fn session(console: &Console, request: &HttpRequest) -> Option<Session
 }
 
 /// The part of a key's digest that a token holds.
-#[must_use]
 pub fn key_name(digest: &[u8; 32]) -> [u8; KEY_BYTES] {
     let mut name = [0; KEY_BYTES];
     name.copy_from_slice(&digest[..KEY_BYTES]);
@@ -198,9 +193,6 @@ pub const FORM_TOKEN: &str = "form_token";
 const MAX_FORM_BYTES: usize = 1 << 20;
 
 /// The fields of a body.
-///
-/// # Errors
-/// A body that is too large or breaks off.
 pub async fn read_form(words: Words, payload: &mut Payload) -> Result<Form, Failure> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
@@ -334,41 +326,31 @@ impl Section {
 
 impl Desk {
     /// A parameter of the page's address; empty without it.
-    #[must_use]
     pub fn query(&self, name: &str) -> &str {
         self.query.get(name).map_or("", String::as_str)
     }
 
     /// Whether the key may name only some jackpots, coupons and rooms.
-    #[must_use]
     pub fn is_bound(&self) -> bool {
         self.session.caller.own_of_all_kinds().is_some()
     }
 
     /// Whether the operator may act, or only look.
-    #[must_use]
     pub fn may_operate(&self) -> bool {
         self.session.caller.role() == Role::Operate
     }
 
     /// Whether the operator approves, and sees no more than what waits for that.
-    #[must_use]
     pub fn may_approve(&self) -> bool {
         self.session.caller.role() == Role::Approve
     }
 
     /// Asks the API.
-    ///
-    /// # Errors
-    /// Its refusal.
     pub async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, ProblemBody> {
         self.call(Method::GET, path, None).await
     }
 
     /// Asks the API for what the page is about.
-    ///
-    /// # Errors
-    /// The page that says why not.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.ask(path)
             .await
@@ -376,9 +358,6 @@ impl Desk {
     }
 
     /// Acts by the API. For an action whose body has no reason call `keep_reason` first.
-    ///
-    /// # Errors
-    /// Its refusal.
     pub async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -389,9 +368,6 @@ impl Desk {
     }
 
     /// Asks the API for something that it tells even with a problem of this status.
-    ///
-    /// # Errors
-    /// Another refusal.
     pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ProblemBody> {
         let mut answer = self.answer(Method::GET, path, Payload::None, Vec::new()).await?;
         if answer.status() == also {
@@ -401,9 +377,6 @@ impl Desk {
     }
 
     /// Asks the API for a file, to be passed on as it comes.
-    ///
-    /// # Errors
-    /// The page that says why not.
     pub async fn file(&self, path: &str, accept: &'static str) -> Result<HttpResponse, Failure> {
         let wish = vec![(ACCEPT, HeaderValue::from_static(accept))];
         let failed = |problem| Failure::of_api(self.words, problem);
@@ -418,9 +391,6 @@ impl Desk {
     }
 
     /// The same under a precondition.
-    ///
-    /// # Errors
-    /// The API's refusal, also when the precondition does not hold.
     pub async fn call_if<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -438,9 +408,6 @@ impl Desk {
     }
 
     /// What the page is about, and the tag of its version.
-    ///
-    /// # Errors
-    /// The page that says why not.
     pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
         let failed = |problem| Failure::of_api(self.words, problem);
         let answer = self
@@ -457,9 +424,6 @@ impl Desk {
     }
 
     /// The API's answer as it is: a stream, a file, a problem. The content may still be arriving.
-    ///
-    /// # Errors
-    /// A path that is no path.
     pub async fn answer(
         &self,
         method: Method,
@@ -490,7 +454,6 @@ impl Desk {
     }
 
     /// Whether a form with this token is from a page of this session.
-    #[must_use]
     pub fn is_own_form(&self, sent: &str) -> bool {
         self.console.sessions.is_form_token(&self.session.token.id, sent)
     }
@@ -507,7 +470,6 @@ impl Desk {
     }
 
     /// What an action of this session did, for the address of the page after it.
-    #[must_use]
     pub fn flash(&self, done: &str) -> String {
         let id = &self.session.token.id;
         self.console.sessions.flash(id, done, Timestamp::now())
@@ -523,7 +485,6 @@ impl Desk {
     }
 
     /// The hidden field of every form.
-    #[must_use]
     pub fn form_token(&self) -> Markup {
         let token = self.console.sessions.form_token(&self.session.token.id);
         html! { input type="hidden" name=(FORM_TOKEN) value=(token); }

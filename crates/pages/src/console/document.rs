@@ -195,9 +195,6 @@ impl Thing {
     }
 
     /// The form of a change.
-    ///
-    /// # Errors
-    /// There is no such thing, or it can't be read.
     pub async fn ask_change(&self, desk: &Desk, id: &str) -> Result<HttpResponse, Failure> {
         let current: Value = desk.get(&self.api(id)).await?;
         let mut form = Form::default();
@@ -251,9 +248,6 @@ impl Thing {
 
     /// Checks the form, shows what it changes, and changes it once the operator has confirmed that. `id`: none for a
     /// new one.
-    ///
-    /// # Errors
-    /// There is no such thing, or it can't be read.
     pub async fn post(&self, posted: Posted, id: Option<&str>) -> Result<HttpResponse, Failure> {
         let Posted { desk, mut form } = posted;
         let current = match id {
@@ -376,7 +370,6 @@ fn id_of(value: &Value) -> &str {
 }
 
 /// What people call it.
-#[must_use]
 pub fn name_of(value: &Value) -> &str {
     value["name"].as_str().unwrap_or_else(|| id_of(value))
 }

@@ -34,7 +34,6 @@ pub struct Refused {
 
 impl Failure {
     /// `name`: of the texts `{name}` and `{name}-text`.
-    #[must_use]
     pub fn new(words: Words, status: StatusCode, name: &str) -> Self {
         Self::Refused(Box::new(Refused {
             words,
@@ -46,7 +45,6 @@ impl Failure {
     }
 
     /// Too many tries.
-    #[must_use]
     pub fn too_many(words: Words, wait_s: u64) -> Self {
         Self::Refused(Box::new(Refused {
             words,
@@ -58,7 +56,6 @@ impl Failure {
     }
 
     /// The API's refusal.
-    #[must_use]
     pub fn of_api(words: Words, problem: ProblemBody) -> Self {
         Self::Refused(Box::new(Refused {
             words,
@@ -70,7 +67,6 @@ impl Failure {
     }
 
     /// A refusal of the framework's arguments, such as an id that is no id.
-    #[must_use]
     pub fn of_problem(words: Words, problem: &Problem) -> Self {
         let heading = match problem.code.status() {
             StatusCode::NOT_FOUND => "failure-no-page",

@@ -154,7 +154,6 @@ fn table(desk: &Desk, id: &str, rows: &[Held], shown: &impl Fn(u64) -> String) -
 
 type Named = Path<(String, String, String, String)>;
 
-/// What a path names.
 async fn named(desk: &Desk, path: &Named) -> Result<Held, Failure> {
     let (id, kind, move_id, step) = &**path;
     let rows = held(desk, id).await?;

@@ -119,7 +119,6 @@ pub struct Found<T> {
 
 impl Desk {
     /// How often the first page of a list is read anew, in ms; a later one stays as it is.
-    #[must_use]
     pub fn live(&self) -> Option<&'static str> {
         self.query("cursor").is_empty().then_some("2000")
     }

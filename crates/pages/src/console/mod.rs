@@ -64,13 +64,11 @@ pub use state::Console;
 static SCRIPT: Asset = Asset::new("console", "js", include_str!("console.js"));
 
 /// The files that the console's pages load.
-#[must_use]
 pub fn assets() -> Vec<&'static Asset> {
     vec![&SCRIPT, &coupons::UPLOAD]
 }
 
 /// The routes of all pages.
-#[must_use]
 pub fn mount(console: Console) -> Arc<dyn Fn(&mut ServiceConfig) + Send + Sync> {
     let console = Data::new(console);
     Arc::new(move |config| {

@@ -30,7 +30,6 @@ pub struct SignedOut {
 }
 
 impl SignedOut {
-    #[must_use]
     pub fn new(sql: Sql) -> Self {
         Self {
             sql,

@@ -20,7 +20,6 @@ const LATE_EVENTS: u64 = 100;
 /// The states of payouts that wait for a person.
 pub const STATES: [PayoutState; 3] = [PayoutState::Held, PayoutState::VoidRequested, PayoutState::Failed];
 
-/// What waits.
 #[derive(Debug, Default)]
 pub struct Waiting {
     /// Payouts in each of [`STATES`].
@@ -50,7 +49,6 @@ pub struct Late {
 
 impl Waiting {
     /// How many notices it makes.
-    #[must_use]
     pub fn count(&self) -> usize {
         let payouts = self.payouts.iter().filter(|counted| counted.rows > 0).count();
         payouts + self.limits.len() + self.subscriptions.len() + self.dead_letters.len()

@@ -170,8 +170,6 @@ impl Books {
         Ok(())
     }
 
-    /// The definition in force.
-    #[must_use]
     pub fn in_force(&self) -> Option<Definition> {
         Definition::from_json(&self.definition).ok()
     }

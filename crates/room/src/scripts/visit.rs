@@ -18,12 +18,10 @@ use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, run, run_here};
 /// the visits (docs/decisions/0016-rooms.md).
 pub const MAX_VISITS: usize = 256;
 
-/// A visit.
 #[derive(Debug, Clone)]
 pub enum Visit {
     /// Asks for a place.
     Join {
-        /// The user.
         user: PersonId,
         /// The ticket to make, random. Unused if the user has one that waits or is in.
         ticket: Ticket,
@@ -43,7 +41,6 @@ pub enum Visit {
 /// The place of a ticket. Times are ms of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// It waits.
     Waiting {
         /// How many are ahead.
         ahead: u64,
@@ -67,7 +64,6 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub ticket: Ticket,
-    /// Its user.
     pub user: PersonId,
     /// When it was made; `None` once it has ended.
     pub joined_ms: Option<i64>,
@@ -157,7 +153,6 @@ reply! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visited {
     pub mark: Mark,
-    /// The room.
     pub room: Stepped,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
