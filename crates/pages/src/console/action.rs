@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use maud::{Markup, html};
 
-use super::desk::{Desk, FORM_TOKEN, Page, Section};
+use super::desk::{Desk, FORM_TOKEN, Page};
 use super::form::{Field, Form, Kind};
 use super::list::{heads, number_heads};
 
@@ -26,9 +26,7 @@ pub struct Change {
 
 /// The last step of an action, before it is done.
 pub struct Action<'a> {
-    pub section: Section,
-    pub title: &'a str,
-    pub trail: &'a [(String, String)],
+    pub page: Page,
     /// What it means, in sentences.
     pub effects: &'a [String],
     pub changes: &'a [Change],
@@ -55,14 +53,14 @@ pub async fn keep_reason(desk: &Desk, form: &mut Form) -> bool {
 
 impl Action<'_> {
     /// The step that shows what will change and asks for the reason.
-    pub fn page(&self, desk: &Desk, form: &Form) -> HttpResponse {
+    pub fn page(self, desk: &Desk, form: &Form) -> HttpResponse {
         self.page_asking(desk, form, None)
     }
 
     /// The same with one more field before the reason: its name, and how it is shown.
-    pub fn page_asking(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
-        let page = Page::new(self.section, self.title).under(self.trail).of_form(form);
-        desk.page(page, &self.content(desk, form, asked))
+    pub fn page_asking(self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
+        let content = self.content(desk, form, asked);
+        desk.page(self.page.of_form(form), &content)
     }
 
     fn content(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> Markup {

@@ -8,7 +8,7 @@ use maud::html;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
+use super::desk::{Desk, Posted};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::{form_routes, jackpots, links};
@@ -71,8 +71,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
 fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     let words = desk.words;
     let here = links::jackpot(&jackpot.id);
-    let title = words.tv("adjust-title", [("name", (&jackpot.name).into())]);
-    let page = Page::new(Section::Jackpots, title).under([jackpots::trail(desk), (jackpot.name.clone(), here.clone())]);
+    let page = jackpots::page(desk, jackpot, "adjust-title");
     let tiers: Vec<_> = jackpot
         .meters
         .iter()
@@ -178,9 +177,7 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         effects.push(words.tv("held-from", [("limit", shown(i128::from(limit)).into())]));
     }
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.tv("adjust-title", [("name", (&jackpot.name).into())]),
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        page: jackpots::page(desk, jackpot, "adjust-title"),
         effects: &effects,
         changes: &changes,
         button: &words.t("adjust-do"),

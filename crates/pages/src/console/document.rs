@@ -208,8 +208,7 @@ impl Thing {
     fn ask(&self, desk: &Desk, current: Option<&Value>, form: &Form) -> HttpResponse {
         let words = desk.words;
         let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
-        let trail = self.trail(desk, current);
-        let page = Page::new(self.section, self.title(words, current)).under(trail);
+        let page = self.page(desk, current);
         let about = format!("{}-{}-about", self.name, self.verb);
         let fields = html! {
             @if form.has(VERSION) { input type="hidden" name=(VERSION) value=(form.get(VERSION)); }
@@ -235,15 +234,13 @@ impl Thing {
         field.of(form)
     }
 
-    fn title(&self, words: Words, current: Option<&Value>) -> String {
+    fn page(&self, desk: &Desk, current: Option<&Value>) -> Page {
+        let words = desk.words;
         let name = current.map(name_of).unwrap_or_default();
-        words.tv(&format!("{}-{}-title", self.name, self.verb), [("name", name.into())])
-    }
-
-    fn trail(&self, desk: &Desk, current: Option<&Value>) -> Vec<(String, String)> {
-        let list = (desk.words.t(&format!("{}s", self.name)), self.pages.to_owned());
+        let title = words.tv(&format!("{}-{}-title", self.name, self.verb), [("name", name.into())]);
+        let list = (words.t(&format!("{}s", self.name)), self.pages.to_owned());
         let one = current.map(|current| (name_of(current).to_owned(), self.page_of(id_of(current))));
-        [list].into_iter().chain(one).collect()
+        Page::new(self.section, title).under([list].into_iter().chain(one).collect::<Vec<_>>())
     }
 
     /// Checks the form, shows what it changes, and changes it once the operator has confirmed that. `id`: none for a
@@ -316,9 +313,7 @@ impl Thing {
         }
         let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
         let action = Action {
-            section: self.section,
-            title: &self.title(words, current),
-            trail: &self.trail(desk, current),
+            page: self.page(desk, current),
             effects: &(self.effects)(words, current, wanted),
             changes: &changes,
             button: &words.t(&format!("{}-{}-do", self.name, self.verb)),

@@ -8,7 +8,7 @@ use jackpot_ui::Words;
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted, Section};
+use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
 use super::{form_routes, links};
@@ -68,9 +68,7 @@ async fn page(desk: &Desk, form: &Form) -> Result<HttpResponse, Failure> {
     let mut form = form.clone();
     form.set(VERB, verb);
     let action = Action {
-        section: Section::Emergency,
-        title: &words.t("emergency"),
-        trail: &[],
+        page: Page::new(Section::Emergency, words.t("emergency")),
         effects: &effects,
         changes: &changes,
         button: &words.t(&format!("emergency-{verb}")),

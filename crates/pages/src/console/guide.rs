@@ -5,6 +5,7 @@ use actix_web::http::Method;
 use actix_web::http::header::IF_NONE_MATCH;
 use actix_web::web::ServiceConfig;
 use jackpot_api::entry::{Entry, PrizeName};
+use jackpot_ui::Words;
 use jackpot_ui::money::{money, parse};
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -136,10 +137,14 @@ async fn get_queue(desk: Desk) -> HttpResponse {
     ask_queue(&desk, &form)
 }
 
+fn queue_page(words: Words) -> Page {
+    let guide = (words.t("guide"), "/console/guide".to_owned());
+    Page::new(Section::Guide, words.t("guide-queue-title")).under([guide])
+}
+
 fn ask_queue(desk: &Desk, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let title = words.t("guide-queue-title");
-    let page = Page::new(Section::Guide, title).under([(words.t("guide"), "/console/guide".to_owned())]);
+    let page = queue_page(words);
     let fields = html! {
         p { (words.t("guide-queue-about")) }
         div.fields {
@@ -256,9 +261,7 @@ fn preview_queue(desk: &Desk, form: &Form) -> HttpResponse {
         made("guide-queue-jackpot", words.t("status-open")),
     ];
     let action = Action {
-        section: Section::Guide,
-        title: &words.t("guide-queue-title"),
-        trail: &[(words.t("guide"), "/console/guide".to_owned())],
+        page: queue_page(words),
         effects: &[words.t("guide-queue-effect")],
         changes: &changes,
         button: &words.t("guide-queue-do"),

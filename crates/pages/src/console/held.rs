@@ -192,9 +192,8 @@ async fn preview(desk: &Desk, path: &Named, row: &Held, form: &Form) -> HttpResp
     let after = if step == "approve" { "done" } else { "withdrawn" };
     let about = [("amount", amount.into()), ("owner", row.owner().into())];
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.t(&format!("held-{step}")),
-        trail: &[(id.clone(), links::jackpot(id)), (words.t("held"), links::held(id))],
+        page: Page::new(Section::Jackpots, words.t(&format!("held-{step}")))
+            .under([(id.clone(), links::jackpot(id)), (words.t("held"), links::held(id))]),
         effects: &[words.tv(&format!("held-effect-{step}"), about)],
         changes: &[Change {
             what: format!("{move_id} · {}", row.what(desk)),

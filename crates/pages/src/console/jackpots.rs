@@ -38,6 +38,13 @@ pub fn trail(desk: &Desk) -> (String, String) {
     (desk.words.t("jackpots"), "/console/jackpots".to_owned())
 }
 
+/// A page under that of a jackpot. `title`: a text with its name.
+pub fn page(desk: &Desk, jackpot: &Jackpot, title: &str) -> Page {
+    let title = desk.words.tv(title, [("name", (&jackpot.name).into())]);
+    let above = (jackpot.name.clone(), links::jackpot(&jackpot.id));
+    Page::new(Section::Jackpots, title).under([trail(desk), above])
+}
+
 /// Jackpots with their pools.
 pub fn table(desk: &Desk, list: &PageBody<Jackpot>) -> Markup {
     let words = desk.words;

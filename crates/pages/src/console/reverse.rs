@@ -7,7 +7,7 @@ use jackpot_ui::money::money;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted, Section};
+use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::Form;
 use super::{form_routes, links};
@@ -62,12 +62,14 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
     let changes: Vec<_> = jackpot.meters.iter().filter_map(change).collect();
     let back = links::entry(&path.0, &path.1);
     let action = Action {
-        section: Section::Entries,
-        title: &words.tv("reverse-title", [("id", (&entry.entry_id).into())]),
-        trail: &[
+        page: Page::new(
+            Section::Entries,
+            words.tv("reverse-title", [("id", (&entry.entry_id).into())]),
+        )
+        .under([
             (words.t("entries"), "/console/entries".to_owned()),
             (entry.entry_id.clone(), back.clone()),
-        ],
+        ]),
         effects: &[words.t("reverse-effect"), words.t("reverse-uncovered")],
         changes: &changes,
         button: &words.t("reverse-do"),

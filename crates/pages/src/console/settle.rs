@@ -201,18 +201,19 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     preview(&desk, step, &payout, &form).await
 }
 
-fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {
+fn page(words: Words, step: Step, receipt: &Receipt) -> Page {
     let name = format!("{} #{}", receipt.jackpot_id, receipt.claim_order);
-    [
+    let trail = [
         (words.t("payouts"), "/console/payouts".to_owned()),
         (name, links::payout(&receipt.payout_id)),
-    ]
+    ];
+    Page::new(Section::Payouts, words.t(&format!("payout-{}", step.as_str()))).under(trail)
 }
 
 /// The step in which the operator says how the winner was paid.
 fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let page = Page::new(Section::Payouts, words.t("payout-settle")).under(trail(words, receipt));
+    let page = page(words, Step::Settle, receipt);
     let (hint, id_hint) = (words.t("payout-reference-hint"), words.t("payout-settlement-id-hint"));
     let fields = html! {
         div.fields {
@@ -251,9 +252,7 @@ async fn preview(desk: &Desk, step: Step, payout: &Payout, form: &Form) -> Resul
     };
     let back = links::payout(&receipt.payout_id);
     let action = Action {
-        section: Section::Payouts,
-        title: &words.t(&format!("payout-{}", step.as_str())),
-        trail: &trail(words, receipt),
+        page: page(words, step, receipt),
         effects: &[words.tv(&format!("payout-effect-{effect}"), about)],
         changes: &changes,
         button: &words.t(&format!("payout-{}", step.as_str())),

@@ -7,7 +7,7 @@ use jackpot_ui::Words;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted, Section};
+use super::desk::{Desk, Posted};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::{form_routes, jackpots, links};
@@ -52,7 +52,6 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
     let (id, verb) = (path.0.as_str(), path.1.as_str());
     let jackpot: Jackpot = desk.get(&links::jackpot_api(id)).await?;
     let words = desk.words;
-    let name = [("name", (&jackpot.name).into())];
     let after = match verb {
         "pause" => Some("paused"),
         "resume" => Some("open"),
@@ -77,16 +76,13 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
         let label = words.t("pause-keep-waiting");
         (KEEP_WAITING, Field::new(KEEP_WAITING, &label, Kind::Check).of(form))
     });
-    let here = links::jackpot(id);
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.tv(&format!("{verb}-title"), name),
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        page: jackpots::page(desk, &jackpot, &format!("{verb}-title")),
         effects: &effects,
         changes: &changes,
         button: &words.t(verb),
         is_final: verb == "close",
-        back: &here,
+        back: &links::jackpot(id),
     };
     Ok(action.page_asking(desk, form, asked))
 }

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
+use super::desk::{Desk, Posted};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::list::{Listing, heads, number_heads, wide};
@@ -92,10 +92,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
 fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     let words = desk.words;
     let here = links::jackpot(&jackpot.id);
-    let title = words.tv("transfer-title", [("name", (&jackpot.name).into())]);
-    let page = Page::new(Section::Jackpots, title)
-        .under([jackpots::trail(desk), (jackpot.name.clone(), here.clone())])
-        .of_form(form);
+    let page = jackpots::page(desk, jackpot, "transfer-title").of_form(form);
     let to_hint = words.tv("transfer-to-hint", [("currency", jackpot.currency.as_str().into())]);
     let tier_hint = words.t("transfer-tier-hint");
     let gives = matches!(jackpot.status, Status::Paused | Status::Closed);
@@ -190,9 +187,7 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         effects.push(words.tv("held-from", [("limit", shown(limit.get()).into())]));
     }
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.tv("transfer-title", [("name", (&jackpot.name).into())]),
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        page: jackpots::page(desk, jackpot, "transfer-title"),
         effects: &effects,
         changes: &changes,
         button: &words.t("transfer-do"),
@@ -203,7 +198,6 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let listing = Listing {
         page: &links::transfers(&id),
@@ -211,12 +205,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         filters: &[],
     };
     let found = listing.read::<TransferRow>(&desk).await?;
-    let title = words.tv("transfers-title", [("name", (&jackpot.name).into())]);
-    let page = Page::new(Section::Jackpots, title)
-        .under([
-            jackpots::trail(&desk),
-            (jackpot.name.clone(), links::jackpot(&jackpot.id)),
-        ])
+    let page = jackpots::page(&desk, &jackpot, "transfers-title")
         .beside(listing.files(&desk))
         .of_form(&found.form);
     let content = html! {

@@ -23,9 +23,9 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::issues::issue_path;
-use super::{UPLOAD, api, page_path, tabs, trail};
+use super::{UPLOAD, api, page_path, tabs};
 use crate::console::action::{self, REASON};
-use crate::console::desk::{Desk, FORM_TOKEN, Page, Section, is_from_here};
+use crate::console::desk::{Desk, FORM_TOKEN, Page, is_from_here};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::form_routes;
@@ -56,11 +56,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
 }
 
 fn page(desk: &Desk, coupon: &Coupon) -> Page {
-    let title = desk
-        .words
-        .tv("bulk-title", [("name", (&coupon.definition.name).into())]);
-    let trail = [trail(desk), (coupon.definition.name.clone(), page_path(&coupon.id))];
-    Page::new(Section::Coupons, title).under(trail).script(&UPLOAD)
+    super::page(desk, coupon, "bulk-title").script(&UPLOAD)
 }
 
 fn ask(desk: &Desk, coupon: &Coupon, form: &Form) -> HttpResponse {

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::issues::issue_path;
-use super::{ROWS, api, page_path, tabs, trail};
+use super::{ROWS, above, api, page_path, tabs};
 use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
@@ -54,9 +54,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         (next_page(&desk, &format!("{here}/dead-letters"), &[], list.next_cursor.as_deref()))
     };
-    let title = words.tv("dead-title", [("name", (&coupon.definition.name).into())]);
-    let page = Page::new(Section::Coupons, title)
-        .under([trail(&desk), (coupon.definition.name.clone(), here)])
+    let page = super::page(&desk, &coupon, "dead-title")
         .beside(can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }));
     Ok(desk.page(page, &content))
 }
@@ -157,12 +155,14 @@ async fn preview(desk: &Desk, id: &str, form: &Form) -> Result<HttpResponse, Fai
     };
     let changes: Vec<_> = chosen(form).map(change).collect();
     let action = Action {
-        section: Section::Coupons,
-        title: &words.tv(
-            "redrive-title",
-            [("count", count.into()), ("name", (&coupon.definition.name).into())],
-        ),
-        trail: &[trail(desk), (coupon.definition.name.clone(), here.clone())],
+        page: Page::new(
+            Section::Coupons,
+            words.tv(
+                "redrive-title",
+                [("count", count.into()), ("name", (&coupon.definition.name).into())],
+            ),
+        )
+        .under(above(desk, &coupon)),
         effects: &[words.t("redrive-effect")],
         changes: &changes,
         button: &words.t("redrive"),

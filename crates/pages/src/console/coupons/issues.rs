@@ -81,9 +81,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         (next_page(&desk, &here, &[], list.next_cursor.as_deref()))
     };
-    let title = words.tv("issues-title", [("name", (&coupon.definition.name).into())]);
-    let page =
-        Page::new(Section::Coupons, title).under([trail(&desk), (coupon.definition.name.clone(), page_path(&id))]);
+    let page = super::page(&desk, &coupon, "issues-title");
     let status = if form.is_refused() {
         StatusCode::NOT_FOUND
     } else {
@@ -223,9 +221,8 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
     ];
     let user = issue.user_id.as_deref().unwrap_or_default();
     let action = Action {
-        section: Section::Coupons,
-        title: &words.tv("void-title", [("id", request_id.into())]),
-        trail: &trail_of(desk, id),
+        page: Page::new(Section::Coupons, words.tv("void-title", [("id", request_id.into())]))
+            .under(trail_of(desk, id)),
         effects: &[words.tv(
             "void-effect",
             [("user", user.into()), ("sequence", issue.sequence.unwrap_or(0).into())],

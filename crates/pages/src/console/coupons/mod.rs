@@ -161,6 +161,17 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(desk.page(page, &content))
 }
 
+/// A page under that of a coupon. `title`: a text with its name.
+fn page(desk: &Desk, coupon: &Coupon, title: &str) -> Page {
+    let title = desk.words.tv(title, [("name", (&coupon.definition.name).into())]);
+    Page::new(Section::Coupons, title).under(above(desk, coupon))
+}
+
+/// The pages above one of a coupon.
+fn above(desk: &Desk, coupon: &Coupon) -> [(String, String); 2] {
+    [trail(desk), (coupon.definition.name.clone(), page_path(&coupon.id))]
+}
+
 /// The list, above a coupon.
 fn trail(desk: &Desk) -> (String, String) {
     (desk.words.t("coupons"), "/console/coupons".to_owned())

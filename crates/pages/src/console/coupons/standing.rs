@@ -6,9 +6,9 @@ use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::Coupon;
 use serde_json::{Value, json};
 
-use super::{api, page_path, trail};
+use super::{api, page_path};
 use crate::console::action::{self, Action, Change, REASON};
-use crate::console::desk::{Desk, Posted, Section};
+use crate::console::desk::{Desk, Posted};
 use crate::console::failure::Failure;
 use crate::console::form::Form;
 use crate::console::form_routes;
@@ -54,16 +54,13 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
         before: word(coupon.status.as_str()),
         after: word(after),
     };
-    let here = page_path(id);
     let action = Action {
-        section: Section::Coupons,
-        title: &words.tv(&format!("{verb}-title"), [("name", (&coupon.definition.name).into())]),
-        trail: &[trail(desk), (coupon.definition.name.clone(), here.clone())],
+        page: super::page(desk, &coupon, &format!("{verb}-title")),
         effects: &[words.t(&format!("coupon-{verb}-effect"))],
         changes: std::slice::from_ref(&change),
         button: &words.t(verb),
         is_final: verb == "close",
-        back: &here,
+        back: &page_path(id),
     };
     Ok(action.page(desk, form))
 }

@@ -148,8 +148,7 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
 
 fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let (title, trail, back) = head(desk, target);
-    let page = Page::new(Section::Jackpots, title).under(trail).of_form(form);
+    let (page, back) = page(desk, target);
     let tiers = match target {
         Target::New => 0,
         Target::Change(of) => of.1.tiers().len(),
@@ -168,33 +167,28 @@ fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
             div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
         }
     };
-    desk.page(page, &content)
+    desk.page(page.of_form(form), &content)
 }
 
-/// Title, the pages above, and where "cancel" leads.
-fn head(desk: &Desk, target: &Target) -> (String, Vec<(String, String)>, String) {
-    let words = desk.words;
+/// The page without its content, and where "cancel" leads.
+fn page(desk: &Desk, target: &Target) -> (Page, String) {
     match target {
         Target::New => {
             let above = jackpots::trail(desk);
-            (words.t("define-new-title"), vec![above.clone()], above.1)
-        }
-        Target::Change(of) => {
-            let here = links::jackpot(&of.0.id);
-            let title = words.tv("define-title", [("name", (&of.0.name).into())]);
+            let back = above.1.clone();
             (
-                title,
-                vec![jackpots::trail(desk), (of.0.name.clone(), here.clone())],
-                here,
+                Page::new(Section::Jackpots, desk.words.t("define-new-title")).under([above]),
+                back,
             )
         }
+        Target::Change(of) => (jackpots::page(desk, &of.0, "define-title"), links::jackpot(&of.0.id)),
     }
 }
 
 /// What the PUT changes, and when that comes into force.
 fn preview(desk: &Desk, target: &Target, definition: &Definition, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let (title, trail, back) = head(desk, target);
+    let (page, back) = page(desk, target);
     let after = parts::of(words, definition.document());
     let (before, effects) = match target {
         Target::New => (Vec::new(), vec![words.t("define-effect-new")]),
@@ -204,9 +198,7 @@ fn preview(desk: &Desk, target: &Target, definition: &Definition, form: &Form) -
         ),
     };
     let action = Action {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &trail,
+        page,
         effects: &effects,
         changes: &changes(words, &before, &after),
         button: &words.t("define-do"),

@@ -147,9 +147,7 @@ async fn put(
         }
     }
     let action = Action {
-        section: Section::Subscriptions,
-        title: &title(desk.words, current),
-        trail: &trail_of(desk, current),
+        page: page(desk, current),
         effects: &effects(desk.words, current, &form),
         changes: &changes,
         button: &desk.words.t("subscription-put"),
@@ -207,16 +205,16 @@ fn changes(words: Words, current: Option<&SubscriptionBody>, form: &Form) -> Vec
         .collect()
 }
 
-fn title(words: Words, current: Option<&SubscriptionBody>) -> String {
-    match current {
-        None => words.t("subscription-new"),
-        Some(current) => words.tv("subscription-change-title", [("name", (&current.id).into())]),
-    }
-}
-
-fn trail_of(desk: &Desk, current: Option<&SubscriptionBody>) -> Vec<(String, String)> {
+fn page(desk: &Desk, current: Option<&SubscriptionBody>) -> Page {
+    let title = match current {
+        None => desk.words.t("subscription-new"),
+        Some(current) => desk
+            .words
+            .tv("subscription-change-title", [("name", (&current.id).into())]),
+    };
     let one = current.map(|current| (current.id.to_string(), page_path(&current.id)));
-    [trail(desk)].into_iter().chain(one).collect()
+    let trail: Vec<_> = [trail(desk)].into_iter().chain(one).collect();
+    Page::new(Section::Subscriptions, title).under(trail)
 }
 
 fn back(current: Option<&SubscriptionBody>) -> String {
@@ -225,8 +223,7 @@ fn back(current: Option<&SubscriptionBody>) -> String {
 
 fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let trail = trail_of(desk, current);
-    let page = Page::new(Section::Subscriptions, title(words, current)).under(trail);
+    let page = page(desk, current);
     let targets = choices(words, "subscription", &KINDS);
     let begins = choices(words, "subscription-from", &["now", "beginning"]);
     let hinted = |name: &'static str, kind| {

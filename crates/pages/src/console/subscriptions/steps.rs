@@ -132,8 +132,7 @@ async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), Prob
 /// The form of a step that needs more than a reason.
 fn ask(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let page = Page::new(Section::Subscriptions, title(desk, step, subscription))
-        .under([trail(desk), (subscription.id.to_string(), page_path(&subscription.id))]);
+    let page = page(desk, step, subscription);
     let (label, hint) = (
         words.t(&format!("subscription-{}-field", step.as_str())),
         words.t(&format!("subscription-{}-hint", step.as_str())),
@@ -150,9 +149,11 @@ fn ask(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form) ->
     action::ask(desk, page, form, &page_path(&subscription.id), &fields)
 }
 
-fn title(desk: &Desk, step: Step, subscription: &SubscriptionBody) -> String {
+fn page(desk: &Desk, step: Step, subscription: &SubscriptionBody) -> Page {
     let name = format!("subscription-{}-title", step.as_str());
-    desk.words.tv(&name, [("name", (&subscription.id).into())])
+    let title = desk.words.tv(&name, [("name", (&subscription.id).into())]);
+    Page::new(Section::Subscriptions, title)
+        .under([trail(desk), (subscription.id.to_string(), page_path(&subscription.id))])
 }
 
 /// The step that shows what will change.
@@ -180,11 +181,8 @@ fn preview(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form
         }],
         Step::Delete | Step::Skip => Vec::new(),
     };
-    let back = page_path(&subscription.id);
     let action = Action {
-        section: Section::Subscriptions,
-        title: &title(desk, step, subscription),
-        trail: &[trail(desk), (subscription.id.to_string(), back.clone())],
+        page: page(desk, step, subscription),
         effects: &[words.tv(
             &format!("subscription-{}-effect", step.as_str()),
             [("event", form.get(EVENT).into())],
@@ -192,7 +190,7 @@ fn preview(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form
         changes: &changes,
         button: &words.t(&format!("subscription-{}", step.as_str())),
         is_final: matches!(step, Step::Delete | Step::Skip),
-        back: &back,
+        back: &page_path(&subscription.id),
     };
     action.page(desk, form)
 }
