@@ -27,10 +27,8 @@ pub enum InvalidReturnTo {
     /// The pass would cross the network unencrypted.
     #[error("must be https, except for localhost and 127.0.0.1")]
     NotSecure,
-    /// `https://user:password@host`.
     #[error("must name no user and no password")]
     UserInfo,
-    /// The part after `#`.
     #[error("must have no fragment (#)")]
     Fragment,
 }

@@ -86,15 +86,7 @@ impl PayoutState {
     /// Where a tracked payout is.
     #[must_use]
     pub fn tracked(self) -> Option<State> {
-        Some(match self {
-            Self::Paid => return None,
-            Self::Held => State::Held,
-            Self::Due => State::Due,
-            Self::Settled => State::Settled,
-            Self::Failed => State::Failed,
-            Self::VoidRequested => State::VoidRequested,
-            Self::Void => State::Void,
-        })
+        State::parse(self.as_str())
     }
 }
 

@@ -495,12 +495,8 @@ impl Desk {
         let words = self.words;
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
-            language: words.0,
-            title: &title,
-            class: "console",
             scripts: &page.scripts,
-            head: None,
-            listed: false,
+            ..Frame::new(words, &title, "console")
         };
         html::page(page.status, words, frame.around(&self.around(&page, content)))
     }

@@ -125,14 +125,7 @@ fn sign_in_path(next: Option<&str>) -> String {
 impl Refused {
     fn page(&self) -> HttpResponse {
         let words = self.words;
-        let frame = Frame {
-            language: words.0,
-            title: &self.heading,
-            class: "single",
-            scripts: &[],
-            head: None,
-            listed: false,
-        };
+        let frame = Frame::new(words, &self.heading, "single");
         let id = request::id();
         let markup = frame.around(&html! {
             main {

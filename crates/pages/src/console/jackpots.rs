@@ -8,29 +8,17 @@ use maud::{Markup, html};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::links;
-use super::list::{heads, next_page, number_heads, status, wide};
+use super::list::{self, heads, number_heads, status, wide};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
-
-/// Rows of a page.
-const ROWS: &str = "50";
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/jackpots", jackpot_kernel::http::get().to(list));
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let path = links::with_query("/v1/jackpots", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: PageBody<Jackpot> = desk.get(&path).await?;
-    let new =
-        html! { @if desk.may_operate() { a.button.primary href="/console/new-jackpot" { (words.t("jackpot-new")) } } };
-    let page = Page::new(Section::Jackpots, words.t("jackpots")).beside(new);
-    let content = html! {
-        section.panel { div id="jackpots" data-live="2000" { (table(&desk, &list)) } }
-        (next_page(&desk, "/console/jackpots", &[], list.next_cursor.as_deref()))
-    };
-    Ok(desk.page(page, &content))
+    let table = |list: &PageBody<Jackpot>| table(&desk, list);
+    list::all(&desk, Section::Jackpots, "jackpot", table).await
 }
 
 /// The list, above a jackpot.

@@ -1,11 +1,12 @@
 //! What lists share: filters in the address, a box for wide tables, the next page, badges.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use jackpot_ui::Words;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
 
-use super::desk::Desk;
+use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
@@ -13,16 +14,34 @@ use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 
 /// Rows of a page.
-const ROWS: &str = "50";
+pub const ROWS: &str = "50";
 
-/// The link to the next page of a list, with the filters of this one.
-pub fn next_page(desk: &Desk, path: &str, filters: &[(&str, &str)], cursor: Option<&str>) -> Markup {
+/// The link to the next page of a list without filters.
+pub fn next_page(desk: &Desk, path: &str, cursor: Option<&str>) -> Markup {
     html! {
         @if let Some(cursor) = cursor {
-            @let filters: Vec<_> = filters.iter().copied().chain([("cursor", cursor)]).collect();
-            nav.pages { a.button href=(links::with_query(path, &filters)) rel="next" { (desk.words.t("next-page")) } }
+            nav.pages { a.button href=(links::with_query(path, &[("cursor", cursor)])) rel="next" { (desk.words.t("next-page")) } }
         }
     }
+}
+
+/// The page of all jackpots, coupons or rooms, with the way to a new one. `one`: `jackpot`, `coupon` or `room`.
+pub async fn all<T: DeserializeOwned>(
+    desk: &Desk,
+    section: Section,
+    one: &str,
+    table: impl FnOnce(&PageBody<T>) -> Markup,
+) -> Result<HttpResponse, Failure> {
+    let (words, name) = (desk.words, format!("{one}s"));
+    let query = [("limit", ROWS), ("cursor", desk.query("cursor"))];
+    let list: PageBody<T> = desk.get(&links::with_query(&format!("/v1/{name}"), &query)).await?;
+    let new = || html! { a.button.primary href=(format!("/console/new-{one}")) { (words.t(&format!("{one}-new"))) } };
+    let page = Page::new(section, words.t(&name)).beside(desk.may_operate().then(new));
+    let content = html! {
+        section.panel { div id=(name) data-live="2000" { (table(&list)) } }
+        (next_page(desk, &format!("/console/{name}"), list.next_cursor.as_deref()))
+    };
+    Ok(desk.page(page, &content))
 }
 
 /// The status of a jackpot, coupon or room, by its word in the API. While everything is stopped, that and the reason.

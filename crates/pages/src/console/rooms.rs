@@ -14,12 +14,9 @@ use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
-use super::list::{heads, next_page, number_heads, status, wide};
+use super::list::{self, heads, number_heads, status, wide};
 use super::{form_routes, links};
 use jackpot_kernel::http::page::PageBody;
-
-/// Rows of a page.
-const ROWS: &str = "50";
 
 const CAPACITY: Spec = Spec::new("capacity", Shape::Number);
 const RATE: Spec = Spec::new("admissions_per_minute", Shape::MaybeNumber);
@@ -129,18 +126,8 @@ fn is_same_time(one: &Value, other: &Value) -> bool {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let path = links::with_query("/v1/rooms", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: PageBody<Room> = desk.get(&path).await?;
-    let page = Page::new(Section::Rooms, words.t("rooms")).beside(
-        desk.may_operate()
-            .then(|| html! { a.button.primary href="/console/new-room" { (words.t("room-new")) } }),
-    );
-    let content = html! {
-        section.panel { div id="rooms" data-live="2000" { (table(&desk, &list.items)) } }
-        (next_page(&desk, "/console/rooms", &[], list.next_cursor.as_deref()))
-    };
-    Ok(desk.page(page, &content))
+    let table = |list: &PageBody<Room>| table(&desk, &list.items);
+    list::all(&desk, Section::Rooms, "room", table).await
 }
 
 fn table(desk: &Desk, rooms: &[Room]) -> Markup {

@@ -74,14 +74,7 @@ fn shown(
     let token = console.sessions.form_token(tie.as_bytes());
     let (label, hint) = (words.t("sign-in-key"), words.t("sign-in-key-hint"));
     let title = words.t("sign-in");
-    let frame = Frame {
-        language: words.0,
-        title: &title,
-        class: "single",
-        scripts: &[],
-        head: None,
-        listed: false,
-    };
+    let frame = Frame::new(words, &title, "single");
     let markup = frame.around(&html! {
         main {
             p.row { img src=(ICON_FILE.path()) alt="" width="28" height="28"; strong { (words.t("console")) } }

@@ -31,9 +31,7 @@ pub enum Motion {
         now_ms: i64,
     },
     /// Nobody is admitted for this time.
-    HeldFor {
-        ms: i64,
-    },
+    HeldFor { ms: i64 },
     /// Nobody is admitted, for an unknown time.
     Stands,
 }

@@ -11,14 +11,14 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::issues::issue_path;
-use super::{ROWS, above, api, page_path, tabs};
+use super::{above, api, page_path, tabs};
 use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::Form;
 use crate::console::form_routes;
 use crate::console::links::{part, with_query};
-use crate::console::list::{heads, next_page, number_heads, wide};
+use crate::console::list::{ROWS, heads, next_page, number_heads, wide};
 use jackpot_kernel::http::page::PageBody;
 
 /// The hidden field of each letter.
@@ -52,7 +52,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             p.muted { (words.t("dead-about")) }
             div id="letters" data-live="2000" { (table(&desk, &id, &list.items)) }
         }
-        (next_page(&desk, &format!("{here}/dead-letters"), &[], list.next_cursor.as_deref()))
+        (next_page(&desk, &format!("{here}/dead-letters"), list.next_cursor.as_deref()))
     };
     let page = super::page(&desk, &coupon, "dead-title")
         .beside(can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }));

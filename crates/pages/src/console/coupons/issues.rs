@@ -10,14 +10,14 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{ROWS, api, page_path, tabs, trail};
+use super::{api, page_path, tabs, trail};
 use crate::console::action::{self, Action, Change};
 use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::form_routes;
 use crate::console::links::{part, with_query};
-use crate::console::list::{next_page, wide};
+use crate::console::list::{ROWS, next_page, wide};
 use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -79,7 +79,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             }
             (table(&desk, &id, &list.items))
         }
-        (next_page(&desk, &here, &[], list.next_cursor.as_deref()))
+        (next_page(&desk, &here, list.next_cursor.as_deref()))
     };
     let page = super::page(&desk, &coupon, "issues-title");
     let status = if form.is_refused() {

@@ -18,12 +18,9 @@ use serde_json::Value;
 use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
-use super::list::{heads, next_page, status, wide};
+use super::list::{self, heads, status, wide};
 use super::{form_routes, links};
 use jackpot_kernel::http::page::PageBody;
-
-/// Rows of a page.
-const ROWS: &str = "50";
 
 /// The script of the upload.
 pub static UPLOAD: Asset = Asset::new("upload", "js", include_str!("upload.js"));
@@ -86,18 +83,8 @@ fn page_path(id: &str) -> String {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let path = links::with_query("/v1/coupons", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: PageBody<Coupon> = desk.get(&path).await?;
-    let page = Page::new(Section::Coupons, words.t("coupons")).beside(
-        desk.may_operate()
-            .then(|| html! { a.button.primary href="/console/new-coupon" { (words.t("coupon-new")) } }),
-    );
-    let content = html! {
-        section.panel { div id="coupons" data-live="2000" { (table(&desk, &list.items)) } }
-        (next_page(&desk, "/console/coupons", &[], list.next_cursor.as_deref()))
-    };
-    Ok(desk.page(page, &content))
+    let table = |list: &PageBody<Coupon>| table(&desk, &list.items);
+    list::all(&desk, Section::Coupons, "coupon", table).await
 }
 
 fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
