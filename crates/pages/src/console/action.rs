@@ -60,7 +60,7 @@ impl Action<'_> {
     /// The same with one more field before the reason: its name, and how it is shown.
     pub fn page_asking(self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
         let content = self.content(desk, form, asked);
-        desk.page(self.page.of_form(form), &content)
+        desk.page(&self.page.of_form(form), &content)
     }
 
     fn content(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> Markup {
@@ -101,7 +101,7 @@ pub fn ask(desk: &Desk, page: Page, form: &Form, back: &str, fields: &Markup) ->
             div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
         }
     };
-    desk.page(page.of_form(form), &content)
+    desk.page(&page.of_form(form), &content)
 }
 
 /// A table of what changes.

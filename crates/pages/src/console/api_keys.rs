@@ -24,6 +24,8 @@ const SOON: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// The fields of a wish.
 const FIELDS: [&str; 6] = ["name", "role", "only", "expires", "codes", "owner"];
 
+const ROLES: [Role; 4] = [Role::Play, Role::Read, Role::Operate, Role::Approve];
+
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/keys", jackpot_kernel::http::get().to(get));
 }
@@ -53,7 +55,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
         @if desk.may_operate() { (new_key(&desk, &form, made.as_deref())) (revoking(&desk)) }
         (signing(&desk).await)
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk) -> Markup {
@@ -100,11 +102,7 @@ fn wish(desk: &Desk) -> (Form, Option<String>) {
         return (form, None);
     }
     match parsed(desk, &form) {
-        Ok(arguments) => {
-            let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-            let line = commands::line(desk, &arguments);
-            (form, Some(line))
-        }
+        Ok(line) => (form, Some(line)),
         Err(wrong) => {
             for (name, why) in wrong {
                 form.refuse(name, why);
@@ -114,8 +112,8 @@ fn wish(desk: &Desk) -> (Form, Option<String>) {
     }
 }
 
-/// The arguments of `jackpot key new`, checked as it checks them.
-fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, String)>> {
+/// The command `jackpot key new`, with arguments that are checked as it checks them.
+fn parsed(desk: &Desk, form: &Form) -> Result<String, Vec<(&'static str, String)>> {
     let words = desk.words;
     let mut wrong = Vec::new();
     if let Err(why) = form.get("name").parse::<KeyName>() {
@@ -129,8 +127,7 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     {
         wrong.push(("name", words.t("key-name-taken")));
     }
-    let role = [Role::Play, Role::Read, Role::Operate, Role::Approve].map(|role| role.to_string());
-    if !role.iter().any(|role| role == form.get("role")) {
+    if !ROLES.iter().any(|role| role.to_string() == form.get("role")) {
         wrong.push(("role", words.t("key-role-wrong")));
     }
     let only: Vec<_> = form.get("only").split_whitespace().collect();
@@ -161,27 +158,23 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let options = ["key", "new", "--role", form.get("role"), "--name", form.get("name")];
-    let only = only.iter().flat_map(|subject| ["--only", subject]);
-    let expires = [("--expires", expires)].into_iter().filter(|(_, end)| !end.is_empty());
-    let expires = expires.flat_map(|(option, end)| [option, end]);
-    let codes = codes.then_some("--codes");
-    let owner = [("--owner", owner)].into_iter().filter(|(_, name)| !name.is_empty());
-    let owner = owner.flat_map(|(option, name)| [option, name]);
-    Ok(options
-        .into_iter()
-        .chain(only)
-        .chain(expires)
-        .chain(codes)
-        .chain(owner)
-        .map(str::to_owned)
-        .collect())
+    let mut arguments = vec!["key", "new", "--role", form.get("role"), "--name", form.get("name")];
+    arguments.extend(only.iter().flat_map(|subject| ["--only", subject]));
+    if !expires.is_empty() {
+        arguments.extend(["--expires", expires]);
+    }
+    if codes {
+        arguments.push("--codes");
+    }
+    if !owner.is_empty() {
+        arguments.extend(["--owner", owner]);
+    }
+    Ok(commands::line(desk, &arguments))
 }
 
 fn new_key(desk: &Desk, form: &Form, made: Option<&str>) -> Markup {
     let words = desk.words;
-    let roles = [Role::Play, Role::Read, Role::Operate, Role::Approve]
-        .map(|role| (role.to_string(), words.t(&format!("role-{role}"))));
+    let roles = ROLES.map(|role| (role.to_string(), words.t(&format!("role-{role}"))));
     let [name_hint, owner_hint, only_hint, expires_hint] =
         ["key-name-hint", "key-owner-hint", "key-only-hint", "key-expires-hint"].map(|name| words.t(name));
     html! {

@@ -57,7 +57,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn action_name(desk: &Desk, action: &str) -> String {

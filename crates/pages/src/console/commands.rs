@@ -73,7 +73,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
         }
         (of_service(&desk))
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// The jackpot that the commands name.

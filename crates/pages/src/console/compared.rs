@@ -6,6 +6,7 @@ use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::currency::Currency;
 use jackpot_kernel::http::health::RefusedSubject;
 use jackpot_kernel::subject::Reason;
+use jackpot_ui::Words;
 use jackpot_ui::money::{grouped, money};
 use jackpot_ui::time::time;
 use maud::{Markup, html};
@@ -16,6 +17,7 @@ use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
 use super::list::{self, heads, number_heads, status, wide};
+use super::shared::Told;
 use super::{commands, links};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::ledger::queries::reconciliation::Last;
@@ -77,10 +79,7 @@ pub fn kind_name(desk: &Desk, kind: &str) -> String {
 async fn all(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let told = desk.comparisons().await;
-    let all = told
-        .value
-        .as_ref()
-        .map_err(|problem| Failure::of_api(words, problem.clone()))?;
+    let all = shown(words, &told)?;
     let page = Page::new(Section::Ledger, words.t("reconciliation"))
         .beside(html! { a.button href="/console/files/json/reconciliation" { (words.t("as-json")) } });
     let content = html! {
@@ -88,7 +87,12 @@ async fn all(desk: Desk) -> Result<HttpResponse, Failure> {
         (list::filters(&desk, "/console/ledger", &[("id", "ledger-find", Kind::Text)]))
         section.panel { div id="compared" data-live="2000" { (table(&desk, all)) } }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
+}
+
+fn shown(words: Words, told: &Told<Vec<Compared>>) -> Result<&Vec<Compared>, Failure> {
+    let all = told.value.as_ref();
+    all.map_err(|problem| Failure::of_api(words, problem.clone()))
 }
 
 fn table(desk: &Desk, all: &[Compared]) -> Markup {
@@ -164,10 +168,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     let words = desk.words;
     let (kind, id) = (path.0.as_str(), path.1.as_str());
     let told = desk.comparisons().await;
-    let all = told
-        .value
-        .as_ref()
-        .map_err(|problem| Failure::of_api(words, problem.clone()))?;
+    let all = shown(words, &told)?;
     let found = all.iter().find(|one| one.kind.as_str() == kind && one.id == id);
     let one = found.ok_or_else(|| Failure::new(words, StatusCode::NOT_FOUND, "failure-no-page"))?;
     // Its state in Redis, which may be away.
@@ -195,7 +196,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
         div id="rest" data-live="2000" { (rest(&desk, one)) }
         div id="answer" data-live="2000" { (answer(&desk, one, &now, refused)) }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// What the API says of the subject now; empty while Redis is away.

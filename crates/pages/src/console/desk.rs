@@ -491,14 +491,14 @@ impl Desk {
     }
 
     /// The whole page.
-    pub fn page(&self, page: Page, content: &Markup) -> HttpResponse {
+    pub fn page(&self, page: &Page, content: &Markup) -> HttpResponse {
         let words = self.words;
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
             scripts: &page.scripts,
             ..Frame::new(words, &title, "console")
         };
-        html::page(page.status, words, frame.around(&self.around(&page, content)))
+        html::page(page.status, words, frame.around(&self.around(page, content)))
     }
 
     fn around(&self, page: &Page, content: &Markup) -> Markup {

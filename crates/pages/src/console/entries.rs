@@ -48,7 +48,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
             div.empty { p { (words.t("entries-ask")) } }
             (one_form(&desk))
         };
-        return Ok(desk.page(page, &content));
+        return Ok(desk.page(&page, &content));
     }
     let found = listing.read::<EntryRow>(&desk).await?;
     let content = html! {
@@ -60,7 +60,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         (one_form(&desk))
     };
     let files = found.list.is_some().then(|| listing.files(&desk));
-    Ok(desk.page(page.beside(files).of_form(&found.form), &content))
+    Ok(desk.page(&page.beside(files).of_form(&found.form), &content))
 }
 
 /// The way to an entry whose id is known.
@@ -162,7 +162,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
         section.panel { h2 { (words.t("contributions")) } (contributions(&desk, &jackpot, &entry)) }
         section.panel.stack { h2 { (words.t("draw")) } (draw(&desk, &entry.draw)) }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn outcome(desk: &Desk, jackpot: &Jackpot, outcome: &Outcome) -> Markup {

@@ -9,8 +9,7 @@ use maud::html;
 use url::form_urlencoded;
 
 use jackpot_kernel::http::html;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::http::problem::{Problem, ProblemBody};
 use jackpot_kernel::telemetry::request;
 
 /// Why a page is not shown.

@@ -90,7 +90,7 @@ async fn shown(desk: &Desk, mut form: Form, played: Option<String>) -> Result<Ht
                     a.button href=(links::jackpot(&jackpot.id)) { (jackpot.name) } } } }
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn templates_step(desk: &Desk) -> Markup {

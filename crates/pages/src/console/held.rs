@@ -126,7 +126,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             @else { (table(&desk, &id, &rows, &shown)) }
         } }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, id: &str, rows: &[Held], shown: &impl Fn(u64) -> String) -> Markup {

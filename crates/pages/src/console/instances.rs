@@ -49,7 +49,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
             (others(&desk).await)
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// A time that passed, in its largest two units.

@@ -61,7 +61,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         @if !desk.is_live { (definition(&desk, &answer)) (epochs(&desk, &jackpot).await) }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// What an operator can do with a jackpot now.

@@ -66,7 +66,7 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup {
@@ -126,5 +126,5 @@ async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         }
         (signed.checked(&desk, |keys| head.verify(keys)).await)
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }

@@ -41,7 +41,7 @@ pub async fn all<T: DeserializeOwned>(
         section.panel { div id=(name) data-live="2000" { (table(&list)) } }
         (next_page(desk, &format!("/console/{name}"), list.next_cursor.as_deref()))
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// The status of a jackpot, coupon or room, by its word in the API. While everything is stopped, that and the reason.

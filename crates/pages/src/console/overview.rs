@@ -37,7 +37,7 @@ pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
             div id="jackpots" data-live="2000" { (jackpots(&desk).await) }
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 async fn jackpots(desk: &Desk) -> Markup {

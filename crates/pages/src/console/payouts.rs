@@ -58,7 +58,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let page = Page::new(Section::Payouts, words.t("payouts"))
         .beside(listing.files(&desk))
         .of_form(&found.form);
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<ListedPayout>) -> Markup {
@@ -123,7 +123,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         section.panel { h2 { (words.t("receipt")) } (facts(&desk, receipt)) }
         (signed.checked(&desk, |keys| receipt.verify(keys)).await)
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn facts(desk: &Desk, receipt: &Receipt) -> Markup {

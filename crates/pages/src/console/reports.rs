@@ -152,7 +152,7 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
             (tables(&desk, &report.by_jackpot()))
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn chosen(desk: &Desk, form: &Form) -> Markup {

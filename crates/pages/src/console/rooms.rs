@@ -180,7 +180,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let page = Page::new(Section::Rooms, name_of(&whole))
         .under([trail(&desk)])
         .beside(actions(&desk, &room));
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// The list, above a room.
@@ -329,7 +329,7 @@ fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinToken>) -> Http
     let page = Page::new(Section::Rooms, title)
         .under([trail(desk), (name(room).to_owned(), here.clone())])
         .of_form(form);
-    desk.page(page, &content)
+    desk.page(&page, &content)
 }
 
 #[cfg(test)]

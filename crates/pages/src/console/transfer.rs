@@ -113,7 +113,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
             div.row { button.primary { (words.t("action-preview")) } a.button href=(here) { (words.t("action-cancel")) } }
         }
     };
-    desk.page(page, &content)
+    desk.page(&page, &content)
 }
 
 fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) -> Result<Wish<'a>, (String, String)> {
@@ -214,7 +214,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<TransferRow>) -> Markup {

@@ -88,7 +88,7 @@ fn ask(desk: &Desk, coupon: &Coupon, form: &Form) -> HttpResponse {
         }
         div id="result" {}
     };
-    desk.page(page(desk, coupon).of_form(form), &content)
+    desk.page(&page(desk, coupon).of_form(form), &content)
 }
 
 async fn post(
@@ -140,7 +140,7 @@ async fn post(
         (tally.html(desk.words, &coupon.id))
         p { a href=(format!("{}/bulk", page_path(&coupon.id))) { (desk.words.t("bulk-another")) } }
     };
-    Ok(desk.page(page(&desk, &coupon), &content))
+    Ok(desk.page(&page(&desk, &coupon), &content))
 }
 
 /// The content, which a browser may send as it is read.

@@ -56,7 +56,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     };
     let page = super::page(&desk, &coupon, "dead-title")
         .beside(can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }));
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, id: &str, letters: &[DeadBody]) -> Markup {

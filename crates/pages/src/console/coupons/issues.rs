@@ -87,7 +87,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     } else {
         StatusCode::OK
     };
-    Ok(desk.page(page.status(status), &content))
+    Ok(desk.page(&page.status(status), &content))
 }
 
 fn table(desk: &Desk, id: &str, rows: &[IssueRow]) -> Markup {
@@ -134,7 +134,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
     let page = Page::new(Section::Coupons, title)
         .under(trail_of(&desk, id))
         .beside(side);
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// The pages above a request.

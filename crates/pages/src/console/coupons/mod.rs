@@ -145,7 +145,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let page = Page::new(Section::Coupons, name_of(&whole))
         .under([trail(&desk)])
         .beside(side);
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 /// A page under that of a coupon. `title`: a text with its name.

@@ -167,7 +167,7 @@ fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
             div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
         }
     };
-    desk.page(page.of_form(form), &content)
+    desk.page(&page.of_form(form), &content)
 }
 
 /// The page without its content, and where "cancel" leads.

@@ -74,7 +74,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         p.muted { (words.t("subscriptions-about")) }
         section.panel { div id="subscriptions" data-live="2000" { (table(words, &list.items)) } }
     };
-    Ok(desk.page(page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(words: Words, subscriptions: &[SubscriptionBody]) -> Markup {
@@ -132,7 +132,7 @@ fn page(desk: &Desk, subscription: &SubscriptionBody, probe: Option<&ProbeAnswer
         }
         section.panel { h2 { (words.t("definition")) } (facts(words, subscription)) }
     };
-    desk.page(page, &content)
+    desk.page(&page, &content)
 }
 
 fn outcome(words: Words, probe: &ProbeAnswer) -> Markup {
