@@ -180,11 +180,8 @@ impl Marked for Visited {
 pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Visit]) -> Result<Visited, ScriptError> {
     let (script, doubt) = (script_for(visits), known.visiting());
     let call = visiting(script, known, retention_ms, &doubt, visits);
-    let visited = match run(store, script, call, known.mark()).await {
-        Ok(reply) => visited(&reply, known, visits),
-        Err(error) => Err(error),
-    };
-    concluded(visited, doubt)
+    let reply = run(store, script, call, known.mark()).await;
+    concluded(reply.and_then(|reply| visited(&reply, known, visits)), doubt)
 }
 
 /// Like `visit`, over the calling thread's own connection.
@@ -199,11 +196,8 @@ pub async fn visit_here(
 ) -> Result<Visited, ScriptError> {
     let (script, doubt) = (script_for(visits), known.visiting());
     let call = visiting(script, known, retention_ms, &doubt, visits);
-    let visited = match run_here(store, script, call, known.mark()).await {
-        Ok(reply) => visited(&reply, known, visits),
-        Err(error) => Err(error),
-    };
-    concluded(visited, doubt)
+    let reply = run_here(store, script, call, known.mark()).await;
+    concluded(reply.and_then(|reply| visited(&reply, known, visits)), doubt)
 }
 
 /// An unavailable Redis leaves a doubt.
