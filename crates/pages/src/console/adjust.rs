@@ -44,8 +44,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(ask(&desk, &jackpot, &form))
 }
 
-async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let checked = check(&desk, &jackpot, &form);
     let wish = match checked {

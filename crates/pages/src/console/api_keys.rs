@@ -44,13 +44,12 @@ pub fn ends_soon(key: &Key, now: Timestamp) -> bool {
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let (form, made) = wish(&desk);
-    let page = Page::new(Section::Keys, words.t("keys")).of_form(&form);
+    let page = Page::new(Section::Keys, desk.words.t("keys")).of_form(&form);
     let content = html! {
         section.panel.stack {
             div id="keys" data-live="1000" { (table(&desk)) }
-            @if desk.is_bound() { p.hint { (words.t("keys-bound")) } }
+            @if desk.is_bound() { p.hint { (desk.words.t("keys-bound")) } }
         }
         @if desk.may_operate() { (new_key(&desk, &form, made.as_deref())) (revoking(&desk)) }
         (signing(&desk).await)
@@ -59,15 +58,14 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
 }
 
 fn table(desk: &Desk) -> Markup {
-    let words = desk.words;
     let now = Timestamp::now();
     let rows = html! { table {
         thead { tr {
-            (heads(words, &["key-name", "key-role", "key-owner", "key-only", "key-codes", "key-created", "key-expires"]))
+            (heads(desk.words, &["key-name", "key-role", "key-owner", "key-only", "key-codes", "key-created", "key-expires"]))
         } }
         tbody { @for known in visible(desk) { (row(desk, &known.key, now)) } }
     } };
-    wide(&words.t("keys"), &rows)
+    wide(&desk.words.t("keys"), &rows)
 }
 
 fn row(desk: &Desk, key: &Key, now: Timestamp) -> Markup {

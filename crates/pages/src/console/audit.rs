@@ -26,8 +26,7 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let any = (String::new(), words.t("audit-any"));
+    let any = (String::new(), desk.words.t("audit-any"));
     let actions = AUDITED
         .iter()
         .map(|action| ((*action).to_owned(), action_name(&desk, action)));
@@ -47,7 +46,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         filters: &filters,
     };
     let found = listing.read::<AuditRow>(&desk).await?;
-    let page = Page::new(Section::Audit, words.t("audit"))
+    let page = Page::new(Section::Audit, desk.words.t("audit"))
         .beside(listing.files(&desk))
         .of_form(&found.form);
     let content = html! {

@@ -78,7 +78,6 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
 
 /// The jackpot that the commands name.
 async fn chooser(desk: &Desk) -> Markup {
-    let words = desk.words;
     let mut form = Form::default();
     form.set("jackpot", desk.query("jackpot"));
     let told = desk.jackpots().await;
@@ -89,8 +88,8 @@ async fn chooser(desk: &Desk) -> Markup {
         .unwrap_or_default();
     html! {
         form.panel.stack method="get" action="/console/commands" {
-            (Field::new("jackpot", &words.t("jackpot-id"), Kind::Text).of(&form))
-            div.row { button.primary { (words.t("commands-show")) }
+            (Field::new("jackpot", &desk.words.t("jackpot-id"), Kind::Text).of(&form))
+            div.row { button.primary { (desk.words.t("commands-show")) }
                 @for jackpot in known.iter().take(8) { a.id href=(links::with_query("/console/commands", &[("jackpot", &jackpot.id)])) { (jackpot.id) } }
             }
         }

@@ -124,7 +124,6 @@ fn table(desk: &Desk, all: &[Compared]) -> Markup {
 }
 
 fn row(desk: &Desk, one: &Compared) -> Markup {
-    let words = desk.words;
     let here = links::compared(one.kind.as_str(), &one.id);
     html! { tr {
         th scope="row" { (kind_name(desk, one.kind.as_str())) " " a.id href=(here) { (one.id) } }
@@ -132,7 +131,7 @@ fn row(desk: &Desk, one: &Compared) -> Markup {
         td.number { @if let Some(event) = one.last.event { (event) } @else { "–" } }
         td { @if let Some(at) = &one.last.checked_at { (time(at)) } @else { "–" } }
         td.number { @if let Some(lag) = one.last.lag { (grouped(lag.into())) } @else { "–" } }
-        td { @if one.kind == JACKPOT { a href=(format!("{here}/postings")) { (words.t("postings")) } } }
+        td { @if one.kind == JACKPOT { a href=(format!("{here}/postings")) { (desk.words.t("postings")) } } }
     } }
 }
 
@@ -271,16 +270,15 @@ fn sides(desk: &Desk, first: &str) -> Markup {
 }
 
 fn term_row(desk: &Desk, term: &Term, now: &Now) -> Markup {
-    let words = desk.words;
     let shown = |value: i64| {
         if let (Some(currency), false) = (now.currency, term.term.ends_with("_micro")) {
-            return money(words.0, currency.amount(value));
+            return money(desk.words.0, currency.amount(value));
         }
         let sign = if value < 0 { "−" } else { "" };
         format!("{sign}{}", grouped(value.unsigned_abs().into()))
     };
     let name = format!("term-{}", term.term);
-    let name = words.t_or(&name, &term.term);
+    let name = desk.words.t_or(&name, &term.term);
     let agrees = term.redis == term.ledger;
     html! { tr.wrong[!agrees] {
         th scope="row" { (name) }
@@ -296,9 +294,8 @@ fn differs(desk: &Desk, agrees: bool) -> Markup {
 
 /// The rest of the state: what differs, and what agrees for who opens it.
 fn rest(desk: &Desk, one: &Compared) -> Markup {
-    let words = desk.words;
     let (same, other): (Vec<_>, Vec<_>) = one.last.state.iter().partition(|row| row.agrees);
-    let title = words.t("rest-of-state");
+    let title = desk.words.t("rest-of-state");
     let rows = |rows: &[&StateRow]| {
         let table = html! { table {
             thead { (sides(desk, "name")) }
@@ -316,7 +313,7 @@ fn rest(desk: &Desk, one: &Compared) -> Markup {
             section.panel.stack {
                 h2 { (title) }
                 @if !other.is_empty() { (rows(&other)) }
-                @if !same.is_empty() { details { summary { (words.tv("n-agree", [("count", same.len().into())])) } (rows(&same)) } }
+                @if !same.is_empty() { details { summary { (desk.words.tv("n-agree", [("count", same.len().into())])) } (rows(&same)) } }
             }
         }
     }

@@ -278,51 +278,42 @@ pub enum Section {
     Commands,
 }
 
-impl Section {
-    /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[
-        (
-            "nav-play",
-            &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
-        ),
-        (
-            "nav-money",
-            &[Self::Payouts, Self::Entries, Self::Ledger, Self::Reports],
-        ),
-        (
-            "nav-service",
-            &[
-                Self::Subscriptions,
-                Self::Audit,
-                Self::Keys,
-                Self::Instances,
-                Self::Emergency,
-                Self::Commands,
-            ],
-        ),
-    ];
+/// A section in the side bar: the text of its name, and its address.
+type Entry = (Section, &'static str, &'static str);
 
-    /// The text of its name, and its address.
-    const fn link(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Overview => ("nav-overview", "/console/"),
-            Self::Guide => ("guide", "/console/guide"),
-            Self::Jackpots => ("nav-jackpots", "/console/jackpots"),
-            Self::Coupons => ("nav-coupons", "/console/coupons"),
-            Self::Rooms => ("nav-rooms", "/console/rooms"),
-            Self::Payouts => ("nav-payouts", "/console/payouts"),
-            Self::Entries => ("nav-entries", "/console/entries"),
-            Self::Ledger => ("nav-ledger", "/console/ledger"),
-            Self::Reports => ("nav-reports", "/console/reports"),
-            Self::Subscriptions => ("nav-subscriptions", "/console/subscriptions"),
-            Self::Audit => ("nav-audit", "/console/audit"),
-            Self::Keys => ("nav-keys", "/console/keys"),
-            Self::Instances => ("nav-instances", "/console/instances"),
-            Self::Emergency => ("emergency", links::EMERGENCY),
-            Self::Commands => ("nav-commands", "/console/commands"),
-        }
-    }
-}
+/// The groups of the side bar: the texts of their names, and their sections.
+const SIDE_BAR: [(&str, &[Entry]); 3] = [
+    (
+        "nav-play",
+        &[
+            (Section::Overview, "nav-overview", "/console/"),
+            (Section::Guide, "guide", "/console/guide"),
+            (Section::Jackpots, "nav-jackpots", "/console/jackpots"),
+            (Section::Coupons, "nav-coupons", "/console/coupons"),
+            (Section::Rooms, "nav-rooms", "/console/rooms"),
+        ],
+    ),
+    (
+        "nav-money",
+        &[
+            (Section::Payouts, "nav-payouts", "/console/payouts"),
+            (Section::Entries, "nav-entries", "/console/entries"),
+            (Section::Ledger, "nav-ledger", "/console/ledger"),
+            (Section::Reports, "nav-reports", "/console/reports"),
+        ],
+    ),
+    (
+        "nav-service",
+        &[
+            (Section::Subscriptions, "nav-subscriptions", "/console/subscriptions"),
+            (Section::Audit, "nav-audit", "/console/audit"),
+            (Section::Keys, "nav-keys", "/console/keys"),
+            (Section::Instances, "nav-instances", "/console/instances"),
+            (Section::Emergency, "emergency", links::EMERGENCY),
+            (Section::Commands, "nav-commands", "/console/commands"),
+        ],
+    ),
+];
 
 impl Desk {
     /// A parameter of the page's address; empty without it.
@@ -535,15 +526,14 @@ impl Desk {
 }
 
 fn sections(words: Words, current: Section, approves: bool) -> Markup {
-    let is_shown = |section: &Section| !approves || *section == Section::Payouts;
-    let groups = Section::GROUPS
+    let is_shown = |section: Section| !approves || section == Section::Payouts;
+    let groups = SIDE_BAR
         .iter()
-        .filter(|(_, sections)| sections.iter().any(is_shown));
+        .filter(|(_, sections)| sections.iter().any(|(section, ..)| is_shown(*section)));
     html! {
         @for (group, sections) in groups {
             h2 { (words.t(group)) }
-            ul { @for section in sections.iter().filter(|section| is_shown(section)) {
-                @let (name, path) = section.link();
+            ul { @for (section, name, path) in sections.iter().filter(|(section, ..)| is_shown(*section)) {
                 li { a href=(path) aria-current=[(*section == current).then_some("page")] { (words.t(name)) } }
             } }
         }

@@ -235,8 +235,8 @@ impl Thing {
     }
 
     fn page(&self, desk: &Desk, current: Option<&Value>) -> Page {
-        let words = desk.words;
         let name = current.map(name_of).unwrap_or_default();
+        let words = desk.words;
         let title = words.tv(&format!("{}-{}-title", self.name, self.verb), [("name", name.into())]);
         let list = (words.t(&format!("{}s", self.name)), self.pages.to_owned());
         let one = current.map(|current| (name_of(current).to_owned(), self.page_of(id_of(current))));

@@ -24,8 +24,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     page(&desk, &Form::default()).await
 }
 
-async fn post(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     // What the operator has seen decides, not what holds by now: a second press of a button must not undo the first.
     let verb = if form.get(VERB) == "start" { "start" } else { "stop" };
     let body = json!({ "reason": form.get(REASON) });

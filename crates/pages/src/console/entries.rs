@@ -28,7 +28,6 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let filters = [
         ("player_id", "player-id", Kind::Text),
         ("jackpot_id", "jackpot-id", Kind::Text),
@@ -41,11 +40,11 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         api: "entries",
         filters: &filters,
     };
-    let page = Page::new(Section::Entries, words.t("entries"));
+    let page = Page::new(Section::Entries, desk.words.t("entries"));
     if !listing.is_filtered(&desk) {
         let content = html! {
             (super::list::filters(&desk, listing.page, &filters))
-            div.empty { p { (words.t("entries-ask")) } }
+            div.empty { p { (desk.words.t("entries-ask")) } }
             (one_form(&desk))
         };
         return Ok(desk.page(&page, &content));

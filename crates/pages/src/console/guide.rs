@@ -34,8 +34,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
 }
 
 /// Plays one entry, as a game's back end does.
-async fn play(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn play(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(form.get("jackpot"))).await?;
     let stake = parse(form.get("stake"), jackpot.currency).and_then(|stake| u64::try_from(stake).ok());
     let Some(stake) = stake else {
@@ -156,8 +155,7 @@ fn ask_queue(desk: &Desk, form: &Form) -> HttpResponse {
     action::ask(desk, page, form, "/console/guide", &fields)
 }
 
-async fn post_queue(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post_queue(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     for name in ["stock", "capacity"] {
         if form.get(name).parse::<u64>().is_err() {
             form.refuse(name, desk.words.t("form-number"));

@@ -116,13 +116,12 @@ async fn held(desk: &Desk, id: &str) -> Result<Vec<Held>, Failure> {
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let (rows, shown) = (held(&desk, &id).await?, shown(&desk, &id).await);
-    let title = words.tv("held-title", [("name", id.as_str().into())]);
+    let title = desk.words.tv("held-title", [("name", id.as_str().into())]);
     let page = Page::new(Section::Jackpots, title).under([(id.to_string(), links::jackpot(&id))]);
     let content = html! {
         section.panel { div id="held" data-live="2000" {
-            @if rows.is_empty() { div.empty { p { (words.t("held-none")) } } }
+            @if rows.is_empty() { div.empty { p { (desk.words.t("held-none")) } } }
             @else { (table(&desk, &id, &rows, &shown)) }
         } }
     };
@@ -167,8 +166,7 @@ async fn get(desk: Desk, path: Named) -> Result<HttpResponse, Failure> {
     Ok(preview(&desk, &path, &row, &Form::default()).await)
 }
 
-async fn post(posted: Posted, path: Named) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Named) -> Result<HttpResponse, Failure> {
     let (id, kind, move_id, step) = &*path;
     // A repeat of what is done is one for the API too, and nothing waits any more.
     if action::is_confirmed(&form) && steps(&desk) == Some(step.as_str()) {

@@ -37,11 +37,10 @@ pub struct Looks {
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     if desk.is_bound() {
-        return Err(Failure::new(words, StatusCode::FORBIDDEN, "failure-bound"));
+        return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-bound"));
     }
-    let page = Page::new(Section::Instances, words.t("instances"));
+    let page = Page::new(Section::Instances, desk.words.t("instances"));
     let content = html! {
         div.stack id="instances" data-live="2000" {
             div.panels { (this(&desk)) (sql(&desk).await) }

@@ -132,7 +132,6 @@ fn meter_row(meter: &MeterBody, moved: &[Moved], shown: &dyn Fn(i128) -> String)
 
 /// A plot of each tier's pool.
 async fn histories(desk: &Desk, jackpot: &Jackpot) -> Markup {
-    let words = desk.words;
     let wanted = desk.query("step");
     let step = STEPS.into_iter().find(|step| *step == wanted).unwrap_or(STEPS[0]);
     let mut plots = Vec::new();
@@ -141,10 +140,10 @@ async fn histories(desk: &Desk, jackpot: &Jackpot) -> Markup {
     }
     html! {
         ul.tabs id="history" { @for of in STEPS { li {
-            a href=(format!("{}?step={of}#history", links::jackpot(&jackpot.id))) aria-current=[(of == step).then_some("true")] { (words.t(&format!("jackpot-history-{of}"))) }
+            a href=(format!("{}?step={of}#history", links::jackpot(&jackpot.id))) aria-current=[(of == step).then_some("true")] { (desk.words.t(&format!("jackpot-history-{of}"))) }
         } } }
         div.panels { @for (meter, plot) in plots {
-            figure.panel { figcaption { h2 { (words.tv("jackpot-history", [("tier", meter.tier.as_str().into())])) } } (plot) }
+            figure.panel { figcaption { h2 { (desk.words.tv("jackpot-history", [("tier", meter.tier.as_str().into())])) } } (plot) }
         } }
     }
 }
@@ -210,12 +209,11 @@ fn waiting(desk: &Desk, answer: &Value, jackpot: &Jackpot) -> Markup {
 }
 
 fn definition(desk: &Desk, answer: &Value) -> Markup {
-    let words = desk.words;
     html! {
         @if let Some(in_force) = read::in_force(answer) {
             section.panel {
-                h2 { (words.t("jackpot-definition")) }
-                dl.facts { @for (what, text) in parts::of(words, in_force.document()) { dt { (what) } dd { (text) } } }
+                h2 { (desk.words.t("jackpot-definition")) }
+                dl.facts { @for (what, text) in parts::of(desk.words, in_force.document()) { dt { (what) } dd { (text) } } }
             }
         }
     }

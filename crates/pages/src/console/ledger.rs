@@ -39,7 +39,6 @@ fn trail(desk: &Desk, id: &str) -> [(String, String); 2] {
 }
 
 async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let filters = [
         ("source_id", "source-id", Kind::Text),
@@ -52,14 +51,14 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
         filters: &filters,
     };
     let found = listing.read::<PostingRow>(&desk).await?;
-    let title = words.tv("postings-title", [("name", (&jackpot.name).into())]);
+    let title = desk.words.tv("postings-title", [("name", (&jackpot.name).into())]);
     let page = Page::new(Section::Ledger, title)
         .under(trail(&desk, &id))
         .beside(listing.files(&desk))
         .of_form(&found.form);
     let content = html! {
         (tabs(&desk, JACKPOT, &id, "/postings"))
-        p.hint { (words.t("postings-about")) }
+        p.hint { (desk.words.t("postings-about")) }
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
             section.panel { (table(&desk, &jackpot, list)) }

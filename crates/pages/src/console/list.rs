@@ -185,11 +185,10 @@ impl Listing<'_> {
     /// All of its rows as files, with the same filters.
     pub fn files(&self, desk: &Desk) -> Markup {
         let path = self.of_api(desk, &[]);
-        let words = desk.words;
         html! {
             div.row {
-                a.button href=(format!("/console/files/csv/{path}")) { (words.t("download-csv")) }
-                a.button href=(format!("/console/files/ndjson/{path}")) { (words.t("download-ndjson")) }
+                a.button href=(format!("/console/files/csv/{path}")) { (desk.words.t("download-csv")) }
+                a.button href=(format!("/console/files/ndjson/{path}")) { (desk.words.t("download-ndjson")) }
             }
         }
     }

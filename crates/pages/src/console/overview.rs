@@ -28,12 +28,11 @@ pub async fn to_overview() -> HttpResponse {
 }
 
 pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let page = Page::new(Section::Overview, words.t("overview"));
+    let page = Page::new(Section::Overview, desk.words.t("overview"));
     let content = html! {
         div.stack id="health" data-live="2000" { (health(&desk).await) }
         section.panel {
-            h2 { (words.t("jackpots")) }
+            h2 { (desk.words.t("jackpots")) }
             div id="jackpots" data-live="2000" { (jackpots(&desk).await) }
         }
     };

@@ -117,7 +117,6 @@ async fn read(desk: &Desk, date: &str, jackpot: &str) -> Result<Report, ProblemB
 }
 
 async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let jackpot = desk.query("jackpot_id").trim();
     let today = desk.console.days.date_of(Timestamp::now().as_millisecond());
     // Without a date: the last day that is over.
@@ -134,9 +133,9 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
             form.refused_by(&problem, str::to_owned);
             None
         }
-        Err(problem) => return Err(Failure::of_api(words, problem)),
+        Err(problem) => return Err(Failure::of_api(desk.words, problem)),
     };
-    let page = Page::new(Section::Reports, words.t("report-title"))
+    let page = Page::new(Section::Reports, desk.words.t("report-title"))
         .of_form(&form)
         .beside(report.as_ref().map(|report| files(&desk, &report.date, jackpot)));
     let day = day::date(&date);
@@ -209,9 +208,8 @@ fn heading(desk: &Desk, report: &Report, day: Option<Date>, today: Date) -> Mark
 }
 
 fn tables(desk: &Desk, all: &[Figures]) -> Markup {
-    let words = desk.words;
     if all.is_empty() {
-        return html! { div.empty { p { (words.t("report-none")) } } };
+        return html! { div.empty { p { (desk.words.t("report-none")) } } };
     }
     html! {
         @for of in all.iter().take(MAX_SHOWN) {
@@ -221,7 +219,7 @@ fn tables(desk: &Desk, all: &[Figures]) -> Markup {
                 (sources(desk, of))
             }
         }
-        @if all.len() > MAX_SHOWN { p.hint { (words.tv("list-more", [("count", (all.len() - MAX_SHOWN).into())])) } }
+        @if all.len() > MAX_SHOWN { p.hint { (desk.words.tv("list-more", [("count", (all.len() - MAX_SHOWN).into())])) } }
     }
 }
 

@@ -28,8 +28,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     preview(&desk, &path, &form).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let body = json!({ "reversal_id": form.get(ID), "reason": form.get(REASON) });
     let call = format!("{}/reverse", api(&path.0, &path.1));
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {

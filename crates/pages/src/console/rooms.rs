@@ -284,8 +284,7 @@ async fn ask_link(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
     Ok(link(&desk, &room, &form, None))
 }
 
-async fn make_link(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn make_link(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let room: Room = desk.get(&api(&id)).await?;
     let body = json!({ "user_id": form.get("user_id"), "return_to": form.get("return_to") });
     let path = format!("{}/join-tokens", api(&id));

@@ -161,8 +161,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     preview(&desk, step, &payout, &form).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (step, payout) = named(&desk, &path).await?;
     if step == Step::Settle && form.get(REFERENCE).trim().is_empty() {
         form.refuse(REFERENCE, desk.words.t("payout-reference-missing"));

@@ -40,7 +40,6 @@ async fn letters(desk: &Desk, id: &str) -> Result<PageBody<DeadBody>, Failure> {
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let coupon: Coupon = desk.get(&api(&id)).await?;
     let list = letters(&desk, &id).await?;
     let here = page_path(&id);
@@ -49,13 +48,13 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let content = html! {
         (tabs(&desk, &id, "dead-letters"))
         section.panel {
-            p.muted { (words.t("dead-about")) }
+            p.muted { (desk.words.t("dead-about")) }
             div id="letters" data-live="2000" { (table(&desk, &id, &list.items)) }
         }
         (next_page(&desk, &format!("{here}/dead-letters"), list.next_cursor.as_deref()))
     };
     let page = super::page(&desk, &coupon, "dead-title")
-        .beside(can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }));
+        .beside(can_redrive.then(|| html! { a.button href=(all) { (desk.words.t("redrive-all")) } }));
     Ok(desk.page(&page, &content))
 }
 
@@ -111,8 +110,7 @@ async fn ask(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     preview(&desk, &id, &form).await
 }
 
-async fn redrive(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn redrive(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     if !action::keep_reason(&desk, &mut form).await {
         return preview(&desk, &id, &form).await;
     }

@@ -184,8 +184,7 @@ async fn ask(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     preview(&desk, &path, &Form::default()).await
 }
 
-async fn void(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn void(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (id, request_id) = (path.0.as_str(), path.1.as_str());
     if action::keep_reason(&desk, &mut form).await {
         let voided = desk

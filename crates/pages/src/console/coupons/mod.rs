@@ -166,7 +166,6 @@ fn trail(desk: &Desk) -> (String, String) {
 
 /// The pages of a coupon.
 fn tabs(desk: &Desk, id: &str, current: &str) -> Markup {
-    let words = desk.words;
     let here = page_path(id);
     let tabs = [
         ("numbers", here.clone(), true),
@@ -174,9 +173,9 @@ fn tabs(desk: &Desk, id: &str, current: &str) -> Markup {
         ("dead-letters", format!("{here}/dead-letters"), true),
         ("bulk", format!("{here}/bulk"), desk.may_operate()),
     ];
-    html! { nav aria-label=(words.t("coupon-pages")) { ul.tabs {
+    html! { nav aria-label=(desk.words.t("coupon-pages")) { ul.tabs {
         @for (name, path, is_shown) in &tabs { @if *is_shown {
-            li { a href=(path) aria-current=[(*name == current).then_some("page")] { (words.t(&format!("coupon-tab-{name}"))) } }
+            li { a href=(path) aria-current=[(*name == current).then_some("page")] { (desk.words.t(&format!("coupon-tab-{name}"))) } }
         } }
     } } }
 }

@@ -25,8 +25,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     page(&desk, &path, &Form::default()).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (id, verb) = (&path.0, &path.1);
     let body = json!({ "reason": form.get(REASON) });
     let call = format!("{}/{verb}", api(id));

@@ -47,8 +47,7 @@ async fn get_new(desk: Desk) -> HttpResponse {
     ask(&desk, &Target::New, &form)
 }
 
-async fn post_new(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, form } = posted;
+async fn post_new(Posted { desk, form }: Posted) -> Result<HttpResponse, Failure> {
     step(desk, Target::New, form).await
 }
 
@@ -62,8 +61,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(ask(&desk, &target, &form))
 }
 
-async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, form } = posted;
+async fn post(Posted { desk, form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let (target, _) = target(&desk, &id).await?;
     step(desk, target, form).await
 }

@@ -103,8 +103,7 @@ fn field_of(name: &str) -> String {
     field.to_owned()
 }
 
-async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn put_new(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     let id = form.get(ID).to_owned();
     if !is_free(&desk, &id, &api(&id), &mut form).await? {
         return Ok(ask(&desk, None, &form));
@@ -112,8 +111,7 @@ async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
     put(&desk, form, &id, None).await
 }
 
-async fn put_change(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, form } = posted;
+async fn put_change(Posted { desk, form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let current: SubscriptionBody = desk.get(&api(&id)).await?;
     put(&desk, form, &id, Some(&current)).await
 }

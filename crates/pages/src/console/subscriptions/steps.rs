@@ -65,8 +65,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     Ok(ask(&desk, step, &subscription, &form))
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (step, subscription) = named(&desk, &path).await?;
     if let Some(field) = step.asks()
         && form.get(field).is_empty()
