@@ -15,7 +15,6 @@ use crate::chain::ChainHash;
 
 /// A receipt before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in Receipt")]
 pub struct UnsignedReceipt {
     pub payout_id: String,
     pub jackpot_id: Id,
@@ -112,22 +111,8 @@ impl UnsignedReceipt {
     }
 }
 
-impl Receipt {
-    /// The text that the signature covers.
-    #[must_use]
-    pub fn signed_text(&self) -> String {
-        signed_text(self)
-    }
-
-    /// Checks that one of these keys signed exactly this receipt.
-    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
-        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
-    }
-}
-
 /// The receipt of a void before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in VoidReceipt")]
 pub struct UnsignedVoid {
     pub payout_id: String,
     pub jackpot_id: Id,
@@ -187,19 +172,6 @@ impl UnsignedVoid {
     }
 }
 
-impl VoidReceipt {
-    /// The text that the signature covers.
-    #[must_use]
-    pub fn signed_text(&self) -> String {
-        signed_text(self)
-    }
-
-    /// Checks that one of these keys signed exactly this receipt.
-    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
-        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
-    }
-}
-
 /// The signed head of a jackpot's chain. A reader who keeps one notices if the history before it was rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -242,18 +214,26 @@ impl Head {
         head.signature = key.sign(&head.signed_text()).signature;
         head
     }
-
-    /// The text that the signature covers.
-    #[must_use]
-    pub fn signed_text(&self) -> String {
-        signed_text(self)
-    }
-
-    /// Checks that one of these keys signed exactly this head.
-    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
-        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
-    }
 }
+
+macro_rules! signed {
+    ($($document:ident)+) => { $(
+        impl $document {
+            /// The text that the signature covers.
+            #[must_use]
+            pub fn signed_text(&self) -> String {
+                signed_text(self)
+            }
+
+            /// Checks that one of these keys signed exactly this.
+            pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
+                keys.verify(&self.key_id, &self.signed_text(), &self.signature)
+            }
+        }
+    )+ };
+}
+
+signed!(Receipt VoidReceipt Head);
 
 #[cfg(test)]
 mod tests;

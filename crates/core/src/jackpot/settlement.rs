@@ -22,14 +22,6 @@ names! {
     }
 }
 
-impl Settlement {
-    /// For the stored text of a definition, which leaves the default out.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 names! {
     /// Where a tracked payout is.
     pub enum State as "`held`, `due`, `settled`, `failed`, `void-requested` or `void`" {
