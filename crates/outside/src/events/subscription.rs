@@ -26,9 +26,7 @@ pub struct Definition {
 
 impl Definition {
     /// Checks a definition. `known`: the types that events can have.
-    ///
-    /// # Errors
-    /// Every rule that it breaks.
+    /// Errors: every rule that it breaks.
     pub fn check(
         document: SubscriptionDocument,
         known: &BTreeSet<&'static str>,

@@ -37,9 +37,7 @@ pub enum Destination {
 
 impl Destination {
     /// Checks a target.
-    ///
-    /// # Errors
-    /// The first rule that it breaks.
+    /// Errors: the first rule that it breaks.
     pub fn check(target: &Target, allowed: &Allowed) -> Result<Self, Violation> {
         let destination = Self::read(target, allowed.private)?;
         if let Destination::Topic { connection, kind, .. } = &destination

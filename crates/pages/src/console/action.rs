@@ -6,9 +6,9 @@ use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use maud::{Markup, html};
 
-use super::desk::{Desk, FORM_TOKEN, Page};
-use super::form::{Field, Form, Kind};
+use super::desk::FORM_TOKEN;
 use super::list::{heads, number_heads};
+use super::{Desk, Field, Form, Kind, Page};
 
 /// The field of the last step.
 const CONFIRMED: &str = "confirmed";

@@ -8,10 +8,7 @@ use maud::html;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::{form_routes, jackpots, links};
+use super::{Desk, Failure, Field, Form, Kind, Posted, form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody};
 
 /// The field of the id that makes a repeat harmless.

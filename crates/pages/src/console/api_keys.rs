@@ -11,11 +11,8 @@ use jackpot_ui::time::time;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
-use super::commands;
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
 use super::list::{heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, commands};
 use jackpot_kernel::keys::{Expiry, Key, KeyName, KnownKey, MAX_SUBJECTS, Role, Subject};
 
 /// How early a key's end is worth a word.

@@ -9,10 +9,8 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
 use super::list::{Listing, heads, wide};
+use super::{Desk, Failure, Kind, Page, Section};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 

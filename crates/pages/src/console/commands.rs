@@ -6,11 +6,8 @@ use actix_web::web::ServiceConfig;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
 use super::list::status;
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::ProblemBody;

@@ -13,12 +13,9 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
 use super::list::{self, heads, number_heads, status, wide};
 use super::shared::Told;
-use super::{commands, links};
+use super::{Desk, Failure, Kind, Page, Section, commands, links};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::ledger::queries::reconciliation::Last;
 use jackpot_kernel::ledger::reconcile::report::{StateRow, Term};

@@ -450,9 +450,7 @@ impl Desk {
     }
 
     /// An answer as a page reads it.
-    ///
-    /// # Errors
-    /// The answer is another one: the page and the API are of different versions.
+    /// Errors: the answer is another one: the page and the API are of different versions.
     pub fn parsed<T: DeserializeOwned>(&self, answer: &Value) -> Result<T, Failure> {
         T::deserialize(answer).map_err(|error| {
             tracing::error!(%error, "a page can't read an answer of the API");

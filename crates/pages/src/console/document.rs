@@ -11,10 +11,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::action::{self, Action, Change};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, links};
 use jackpot_kernel::http::problem::ProblemBody;
 
 /// The field of a new thing's id.
@@ -51,7 +48,7 @@ pub enum Shape {
 #[derive(Debug, Clone, Copy)]
 pub struct Thing {
     pub section: Section,
-    /// Begins the names of its texts, such as `coupon`.
+    /// Begins the names of its texts, such as `coupon`. Its plural is in the paths of the console and of the API.
     pub name: &'static str,
     /// Every field of the definition.
     pub fields: &'static [Spec],
@@ -59,10 +56,6 @@ pub struct Thing {
     pub asked: &'static [Spec],
     /// Names the action in its texts: `new`, `change`.
     pub verb: &'static str,
-    /// The list in the console.
-    pub pages: &'static str,
-    /// The list in the API.
-    pub api: &'static str,
     /// What a PUT means: the definition before, if there is one, and after.
     pub effects: fn(Words, Option<&Value>, &Value) -> Vec<String>,
 }
@@ -149,11 +142,16 @@ impl Thing {
     }
 
     fn api(&self, id: &str) -> String {
-        format!("{}/{}", self.api, links::part(id))
+        format!("/v1/{}s/{}", self.name, links::part(id))
+    }
+
+    /// The list in the console.
+    fn list(&self) -> String {
+        format!("/console/{}s", self.name)
     }
 
     fn page_of(&self, id: &str) -> String {
-        format!("{}/{}", self.pages, links::part(id))
+        format!("{}/{}", self.list(), links::part(id))
     }
 
     /// The definition alone, of an answer of the API.
@@ -207,7 +205,7 @@ impl Thing {
 
     fn ask(&self, desk: &Desk, current: Option<&Value>, form: &Form) -> HttpResponse {
         let words = desk.words;
-        let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
+        let back = current.map_or_else(|| self.list(), |current| self.page_of(id_of(current)));
         let page = self.page(desk, current);
         let about = format!("{}-{}-about", self.name, self.verb);
         let fields = html! {
@@ -238,7 +236,7 @@ impl Thing {
         let name = current.map(name_of).unwrap_or_default();
         let words = desk.words;
         let title = words.tv(&format!("{}-{}-title", self.name, self.verb), [("name", name.into())]);
-        let list = (words.t(&format!("{}s", self.name)), self.pages.to_owned());
+        let list = (words.t(&format!("{}s", self.name)), self.list());
         let one = current.map(|current| (name_of(current).to_owned(), self.page_of(id_of(current))));
         Page::new(self.section, title).under([list].into_iter().chain(one).collect::<Vec<_>>())
     }
@@ -311,7 +309,7 @@ impl Thing {
                 form.set(VERSION, version);
             }
         }
-        let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
+        let back = current.map_or_else(|| self.list(), |current| self.page_of(id_of(current)));
         let action = Action {
             page: self.page(desk, current),
             effects: &(self.effects)(words, current, wanted),

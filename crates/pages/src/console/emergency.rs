@@ -8,10 +8,7 @@ use jackpot_ui::Words;
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::{form_routes, links};
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, links};
 
 /// Subjects that the page names; the answer of the API has more.
 const MAX_NAMED: usize = 20;

@@ -9,11 +9,8 @@ use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
 use super::list::{Listing, heads, number_heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 

@@ -12,10 +12,7 @@ use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
 use super::define::templates;
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::{form_routes, links};
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::page::PageBody;

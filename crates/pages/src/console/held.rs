@@ -9,11 +9,8 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
 use super::list::{heads, wide};
-use super::{form_routes, links};
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 

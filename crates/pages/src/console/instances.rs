@@ -14,9 +14,8 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use tokio::time::Instant;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
 use super::list::{heads, number_heads, wide};
+use super::{Desk, Failure, Page, Section};
 use jackpot_kernel::settings::{Durability, RedisMode};
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 use jackpot_kernel::sql::{About, Holder};

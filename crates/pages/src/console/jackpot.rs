@@ -16,10 +16,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::define::{changes, parts, read};
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
 use super::list::{heads, number_heads, status, wide};
-use super::{action, jackpots, links};
+use super::{Desk, Failure, Page, Section, action, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::ProblemBody;

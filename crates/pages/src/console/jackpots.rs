@@ -5,10 +5,8 @@ use actix_web::web::ServiceConfig;
 use jackpot_ui::money::money;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::links;
 use super::list::{self, heads, number_heads, status, wide};
+use super::{Desk, Failure, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 

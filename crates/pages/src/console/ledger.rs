@@ -9,12 +9,9 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 
 use super::compared::tabs;
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
-use super::links;
 use super::list::{Listing, heads, number_heads, wide};
 use super::signature::Signed;
+use super::{Desk, Failure, Kind, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::kinds::JACKPOT;

@@ -6,10 +6,7 @@ use jackpot_ui::Words;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 
@@ -42,6 +39,16 @@ pub async fn all<T: DeserializeOwned>(
         (next_page(desk, &format!("/console/{name}"), list.next_cursor.as_deref()))
     };
     Ok(desk.page(&page, &content))
+}
+
+/// The way to all rows of a list of the API as files.
+pub fn files(desk: &Desk, path: &str) -> Markup {
+    html! {
+        div.row {
+            a.button href=(format!("/console/files/csv/{path}")) { (desk.words.t("download-csv")) }
+            a.button href=(format!("/console/files/ndjson/{path}")) { (desk.words.t("download-ndjson")) }
+        }
+    }
 }
 
 /// The status of a jackpot, coupon or room, by its word in the API. While everything is stopped, that and the reason.
@@ -184,13 +191,7 @@ impl Listing<'_> {
 
     /// All of its rows as files, with the same filters.
     pub fn files(&self, desk: &Desk) -> Markup {
-        let path = self.of_api(desk, &[]);
-        html! {
-            div.row {
-                a.button href=(format!("/console/files/csv/{path}")) { (desk.words.t("download-csv")) }
-                a.button href=(format!("/console/files/ndjson/{path}")) { (desk.words.t("download-ndjson")) }
-            }
-        }
+        files(desk, &self.of_api(desk, &[]))
     }
 
     /// The way to the first and to the next page.

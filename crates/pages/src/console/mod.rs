@@ -58,6 +58,10 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{FromRequest, Handler, Responder};
 use jackpot_ui::Asset;
 
+// What most pages are made of.
+use desk::{Desk, Page, Posted, Section};
+use failure::Failure;
+use form::{Field, Form, Kind};
 pub use state::Console;
 
 /// The script of every page. Pages work without it: it brings live values.

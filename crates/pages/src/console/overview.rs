@@ -9,11 +9,9 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::compared::{self, Compared};
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
 use super::shared::Readiness;
 use super::waiting::{self, Counted, Waiting};
-use super::{api_keys, jackpots, links};
+use super::{Desk, Failure, Page, Section, api_keys, jackpots, links};
 use jackpot_kernel::http::problem::{FieldError, ProblemBody};
 use jackpot_kernel::subject::kinds;
 

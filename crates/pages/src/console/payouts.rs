@@ -10,12 +10,9 @@ use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
 use super::list::{Listing, heads, number_heads, wide};
 use super::signature::Signed;
-use super::{links, settle};
+use super::{Desk, Failure, Kind, Page, Section, links, settle};
 use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {

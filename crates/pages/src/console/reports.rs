@@ -14,11 +14,8 @@ use jiff::{Timestamp, ToSpan as _};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
 use super::list::{number_heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_kernel::http::problem::ProblemBody;
 
 const PATH: &str = "/console/reports";

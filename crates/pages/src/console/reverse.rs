@@ -7,10 +7,7 @@ use jackpot_ui::money::money;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::{form_routes, links};
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, links};
 use jackpot_api::entry::Entry;
 use jackpot_api::jackpot::{Jackpot, MeterBody};
 

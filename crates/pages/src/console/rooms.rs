@@ -10,12 +10,9 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
 use super::list::{self, heads, number_heads, status, wide};
-use super::{form_routes, links};
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes, links};
 use jackpot_kernel::http::page::PageBody;
 
 const CAPACITY: Spec = Spec::new("capacity", Shape::Number);
@@ -39,8 +36,6 @@ const CHANGE: Thing = Thing {
     fields: FIELDS,
     asked: FIELDS,
     verb: "change",
-    pages: "/console/rooms",
-    api: "/v1/rooms",
     effects,
 };
 

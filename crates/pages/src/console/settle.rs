@@ -13,11 +13,8 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
 use super::list::{heads, wide};
-use super::{form_routes, links};
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 
 /// The field of the id that makes a repeat harmless.

@@ -7,10 +7,7 @@ use jackpot_ui::Words;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::{form_routes, jackpots, links};
+use super::{Desk, Failure, Field, Form, Kind, Posted, form_routes, jackpots, links};
 use jackpot_api::jackpot::Jackpot;
 
 /// The field that leaves a waiting definition waiting.

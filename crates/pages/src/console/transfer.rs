@@ -11,11 +11,8 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
 use super::list::{Listing, heads, number_heads, wide};
-use super::{form_routes, jackpots, links};
+use super::{Desk, Failure, Field, Form, Kind, Posted, form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
 use jackpot_kernel::http::page::PageBody;
 

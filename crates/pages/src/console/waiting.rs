@@ -1,8 +1,7 @@
 //! What waits for a person, in one place: payouts, limits, subscriptions and dead letters. Readiness and comparisons have
 //! their own answers.
 
-use super::desk::Desk;
-use super::links;
+use super::{Desk, links};
 use jackpot_api::coupon::Coupon;
 use jackpot_api::jackpot::Jackpot;
 use jackpot_api::payout::ListedPayout;
@@ -56,9 +55,7 @@ impl Waiting {
 }
 
 /// Asks the API for all of it. A bound key sees no subscriptions.
-///
-/// # Errors
-/// One of the lists can't be read: then nobody knows whether something waits.
+/// Errors: one of the lists can't be read: then nobody knows whether something waits.
 pub async fn read(desk: &Desk) -> Result<Waiting, ProblemBody> {
     let mut all = Waiting::default();
     for (state, counted) in STATES.into_iter().zip(&mut all.payouts) {

@@ -174,9 +174,7 @@ impl Marked for Visited {
 
 /// Makes a step, and visits in order: at most [`MAX_VISITS`]. `retention_ms`: how long records of ended tickets are
 /// kept. Without joins it runs when memory is full.
-///
-/// # Panics
-/// When there are too many.
+/// Panics when there are too many.
 pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Visit]) -> Result<Visited, ScriptError> {
     let (script, doubt) = (script_for(visits), known.visiting());
     let call = visiting(script, known, retention_ms, &doubt, visits);
@@ -185,9 +183,7 @@ pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Vi
 }
 
 /// Like `visit`, over the calling thread's own connection.
-///
-/// # Panics
-/// When there are too many.
+/// Panics when there are too many.
 pub async fn visit_here(
     store: &Store,
     known: &Known,

@@ -25,11 +25,9 @@ use serde_json::json;
 use super::issues::issue_path;
 use super::{UPLOAD, api, page_path, tabs};
 use crate::console::action::{self, REASON};
-use crate::console::desk::{Desk, FORM_TOKEN, Page, is_from_here};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
-use crate::console::form_routes;
+use crate::console::desk::{FORM_TOKEN, is_from_here};
 use crate::console::list::{heads, number_heads, wide};
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, form_routes};
 use jackpot_kernel::http::{Asked, ConnectionState};
 
 /// The file, which is the last field of the form.

@@ -13,12 +13,9 @@ use serde_json::Value;
 use super::issues::issue_path;
 use super::{above, api, page_path, tabs};
 use crate::console::action::{self, Action, Change};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::Form;
-use crate::console::form_routes;
 use crate::console::links::{part, with_query};
 use crate::console::list::{ROWS, heads, next_page, number_heads, wide};
+use crate::console::{Desk, Failure, Form, Page, Posted, Section, form_routes};
 use jackpot_kernel::http::page::PageBody;
 
 /// The hidden field of each letter.

@@ -12,12 +12,9 @@ use serde_json::Value;
 
 use super::{api, page_path, tabs, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
-use crate::console::form_routes;
 use crate::console::links::{part, with_query};
-use crate::console::list::{ROWS, next_page, wide};
+use crate::console::list::{ROWS, files, next_page, wide};
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes};
 use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -60,7 +57,6 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let path = with_query(&path, &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
     let list: PageBody<IssueRow> = desk.get(&path).await?;
     let here = format!("{}/issues", page_path(&id));
-    let file = |format: &str| format!("/console/files/{format}/coupons/{}/issues", part(&id));
     let content = html! {
         (tabs(&desk, &id, "issues"))
         form.panel method="get" action=(here) role="search" {
@@ -72,10 +68,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         section.panel {
             div.row.apart {
                 p.muted { (words.t("issues-about")) }
-                div.row {
-                    a.button href=(file("csv")) { (words.t("download-csv")) }
-                    a.button href=(file("ndjson")) { (words.t("download-ndjson")) }
-                }
+                (files(&desk, &format!("coupons/{}/issues", part(&id))))
             }
             (table(&desk, &id, &list.items))
         }

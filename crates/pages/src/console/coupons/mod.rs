@@ -15,11 +15,9 @@ use jackpot_ui::{Asset, Words};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
-use super::failure::Failure;
 use super::list::{self, heads, status, wide};
-use super::{form_routes, links};
+use super::{Desk, Failure, Page, Posted, Section, form_routes, links};
 use jackpot_kernel::http::page::PageBody;
 
 /// The script of the upload.
@@ -41,8 +39,6 @@ const CHANGE: Thing = Thing {
     fields: FIELDS,
     asked: FIELDS,
     verb: "change",
-    pages: "/console/coupons",
-    api: "/v1/coupons",
     effects: |words, _, _| vec![words.t("coupon-change-effect")],
 };
 

@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 
 use super::{api, page_path};
 use crate::console::action::{self, Action, Change, REASON};
-use crate::console::desk::{Desk, Posted};
-use crate::console::failure::Failure;
-use crate::console::form::Form;
-use crate::console::form_routes;
+use crate::console::{Desk, Failure, Form, Posted, form_routes};
 
 pub fn routes(config: &mut ServiceConfig) {
     config.configure(form_routes(

@@ -12,7 +12,8 @@ use jackpot_ui::money::{percent, plain};
 use maud::{Markup, html};
 
 use super::ROW;
-use crate::console::form::{Field, Form, Kind, choices};
+use crate::console::form::choices;
+use crate::console::{Field, Form, Kind};
 
 /// Values of the prize's kind.
 pub const PRIZES: [&str; 4] = ["all", "share", "fixed", "coupon"];

@@ -17,10 +17,7 @@ use maud::html;
 use serde_json::Value;
 
 use super::action::{self, Action, Change};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::{form_routes, jackpots, links};
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
 
 /// The field with the tag of the definition that the operator saw.

@@ -10,11 +10,9 @@ use serde_json::{Value, json};
 
 use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::desk::{Desk, Page, Posted, Section};
 use crate::console::document::{ID, is_free};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind, choices};
-use crate::console::form_routes;
+use crate::console::form::choices;
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes};
 
 /// Fields of the form.
 const TARGET: &str = "target";

@@ -13,10 +13,8 @@ use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::links;
 use super::list::{heads, number_heads, wide};
+use super::{Desk, Failure, Page, Posted, Section, links};
 
 const LIST: &str = "/console/subscriptions";
 

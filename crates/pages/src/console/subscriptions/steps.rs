@@ -11,10 +11,7 @@ use serde_json::{Value, json};
 
 use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change, REASON};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
-use crate::console::form_routes;
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes};
 
 /// Fields of the forms.
 const SUBJECT: &str = "subject";
