@@ -255,7 +255,6 @@ impl ClientSeed {
         Self::check(text).map(|()| Self(text.to_owned()))
     }
 
-    /// Whether this text is a seed.
     pub fn check(text: &str) -> Result<(), InvalidClientSeed> {
         if (1..=MAX_ID_LEN).contains(&text.len()) && text.bytes().all(is_id_byte) {
             Ok(())

@@ -23,7 +23,6 @@ impl Minor {
     pub const ZERO: Self = Self(0);
     /// The smallest amount above zero.
     pub const ONE: Self = Self(1);
-    /// [`MAX_MINOR`].
     pub const MAX: Self = Self(MAX_MINOR);
 
     /// The amount as a plain number of minor units.

@@ -15,7 +15,6 @@ use crate::chain::ChainHash;
 
 /// A receipt before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in Receipt")]
 pub struct UnsignedReceipt {
     pub payout_id: String,
     pub jackpot_id: Id,
@@ -88,7 +87,6 @@ pub struct Receipt {
 }
 
 impl UnsignedReceipt {
-    /// Signs the receipt.
     #[must_use]
     pub fn sign(self, key: &KeyPair) -> Receipt {
         let mut receipt = Receipt {
@@ -113,22 +111,8 @@ impl UnsignedReceipt {
     }
 }
 
-impl Receipt {
-    /// The text that the signature covers.
-    #[must_use]
-    pub fn signed_text(&self) -> String {
-        signed_text(self)
-    }
-
-    /// Checks that one of these keys signed exactly this receipt.
-    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
-        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
-    }
-}
-
 /// The receipt of a void before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in VoidReceipt")]
 pub struct UnsignedVoid {
     pub payout_id: String,
     pub jackpot_id: Id,
@@ -171,7 +155,6 @@ pub struct VoidReceipt {
 pub const VOID: &str = "void";
 
 impl UnsignedVoid {
-    /// Signs the receipt.
     #[must_use]
     pub fn sign(self, key: &KeyPair) -> VoidReceipt {
         let mut receipt = VoidReceipt {
@@ -186,19 +169,6 @@ impl UnsignedVoid {
         };
         receipt.signature = key.sign(&receipt.signed_text()).signature;
         receipt
-    }
-}
-
-impl VoidReceipt {
-    /// The text that the signature covers.
-    #[must_use]
-    pub fn signed_text(&self) -> String {
-        signed_text(self)
-    }
-
-    /// Checks that one of these keys signed exactly this receipt.
-    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
-        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
     }
 }
 
@@ -244,18 +214,26 @@ impl Head {
         head.signature = key.sign(&head.signed_text()).signature;
         head
     }
-
-    /// The text that the signature covers.
-    #[must_use]
-    pub fn signed_text(&self) -> String {
-        signed_text(self)
-    }
-
-    /// Checks that one of these keys signed exactly this head.
-    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
-        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
-    }
 }
+
+macro_rules! signed {
+    ($($document:ident)+) => { $(
+        impl $document {
+            /// The text that the signature covers.
+            #[must_use]
+            pub fn signed_text(&self) -> String {
+                signed_text(self)
+            }
+
+            /// Checks that one of these keys signed exactly this.
+            pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
+                keys.verify(&self.key_id, &self.signed_text(), &self.signature)
+            }
+        }
+    )+ };
+}
+
+signed!(Receipt VoidReceipt Head);
 
 #[cfg(test)]
 mod tests;

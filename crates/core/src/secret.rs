@@ -55,7 +55,6 @@ impl Secrets {
         &self.0[0].1
     }
 
-    /// Its id.
     #[must_use]
     pub fn current_id(&self) -> &str {
         &self.0[0].0

@@ -43,7 +43,6 @@ enum RoomStartError {
 impl Service {
     pub const LOAD: Load = Load::of::<super::ledger::projector::Rooms>();
 
-    #[must_use]
     pub fn new(ground: &Ground) -> Self {
         let settings = &ground.settings.rooms;
         let (store, ledger) = (ground.store.clone(), &ground.ledger);

@@ -93,49 +93,41 @@ impl Definition {
     }
 
     /// The JSON. Equal definitions have equal JSON: every field is there, times are in UTC.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.document).expect("plain data is JSON")
     }
 
     /// The document, as operators read it.
-    #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
     }
 
     /// Sessions at once.
-    #[must_use]
     pub fn capacity(&self) -> u64 {
         self.document.capacity
     }
 
     /// Length of a session.
-    #[must_use]
     pub fn session_ms(&self) -> u64 {
         self.document.session_s * 1_000
     }
 
     /// How long the place of a silent waiting user is kept.
-    #[must_use]
     pub fn waiting_timeout_ms(&self) -> u64 {
         self.document.waiting_timeout_s * 1_000
     }
 
     /// Most admissions in any 60 s.
-    #[must_use]
     pub fn admissions_per_minute(&self) -> Option<u64> {
         self.document.admissions_per_minute
     }
 
     /// Target of the waiting page's link back.
-    #[must_use]
     pub fn back(&self) -> Option<&ReturnTo> {
         self.back.as_ref()
     }
 
     /// Whether the waiting page may send users to this address.
-    #[must_use]
     pub fn sends_to(&self, address: &ReturnTo) -> bool {
         let origin = address.origin();
         self.document
@@ -145,7 +137,6 @@ impl Definition {
     }
 
     /// Nobody is admitted before.
-    #[must_use]
     pub fn opens_ms(&self) -> Option<i64> {
         self.opens_ms
     }

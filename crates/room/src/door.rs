@@ -42,13 +42,11 @@ const PAGE: usize = 5_000;
 /// Why a pass is refused.
 #[derive(Debug, Error)]
 pub enum DoorError {
-    /// No pass of this player for this room.
     #[error("{0}")]
     Required(NoPass),
     /// The pass was valid earlier.
     #[error("{0}")]
     Expired(&'static str),
-    /// It is unknown now whether the pass is valid.
     #[error("the pass can't be checked now: {0}")]
     Unknown(String),
 }
@@ -56,10 +54,8 @@ pub enum DoorError {
 /// What is wrong with a pass.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoPass {
-    /// None was sent.
     #[error("the jackpot has a waiting room: send its pass as X-Room-Pass")]
     None,
-    /// A batch can't have one.
     #[error(
         "the jackpot has a waiting room and takes no batches: send single entries, each with the pass of its player"
     )]
@@ -67,13 +63,10 @@ pub enum NoPass {
     /// This service did not make it, or it was changed.
     #[error("the pass is not valid: {0}")]
     NotOurs(#[from] PassError),
-    /// It was made under another issuer.
     #[error("the pass is of another issuer")]
     OtherIssuer,
-    /// It is for another room.
     #[error("the pass is of another waiting room")]
     OtherRoom,
-    /// It is another user's.
     #[error("the pass belongs to another player")]
     OtherPlayer,
 }
@@ -126,7 +119,6 @@ impl std::fmt::Debug for Door {
 }
 
 impl Door {
-    #[must_use]
     pub fn new(store: Store, registry: Arc<Registry>, tokens: Arc<Tokens>) -> Self {
         let shared = Shared {
             store,

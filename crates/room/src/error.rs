@@ -21,7 +21,6 @@ pub enum RoomError {
     /// Redis and the ledger do not agree about it.
     #[error("the room is suspended and takes no joins")]
     Suspended,
-    /// The emergency stop holds the room.
     #[error("everything is stopped: {0}. Join again when the emergency stop has ended.")]
     Emergency(String),
     /// A join of a user who has left this room so often recently that only a program does so.
@@ -34,7 +33,6 @@ pub enum RoomError {
     /// its place.
     #[error("no such ticket is remembered; join again")]
     TicketNotFound,
-    /// Only a session can be renewed.
     #[error("the ticket is {state}: only an admitted ticket can be renewed")]
     NotAdmitted {
         /// Its state, as answers name it.
@@ -46,16 +44,13 @@ pub enum RoomError {
     /// The room opened at once, or the list was dropped.
     #[error("the room has no list of the users who joined before its opening, or the list has expired")]
     NoPreQueue,
-    /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),
-    /// `If-Match` or `If-None-Match` does not hold.
     #[error("the definition has another version than If-Match or If-None-Match expects")]
     PreconditionFailed,
     /// Redis is near its memory limit or down: nobody joins, and nobody loses a place.
     #[error("the room takes no joins now: {0}")]
     Refusing(String),
-    /// The largest number of visits of the room already waits for Redis.
     #[error("{waiting} visits of the room wait for Redis")]
     Crowded { waiting: usize },
     /// Redis lacks data that must be there.
@@ -65,10 +60,8 @@ pub enum RoomError {
         /// The missing data.
         what: String,
     },
-    /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The definition changed more often than the service repeats a call.
     #[error("the definition kept changing")]
     Unsettled,
 }

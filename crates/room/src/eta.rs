@@ -62,7 +62,6 @@ impl Ends {
     }
 
     /// Seconds until this place is admitted, rounded up.
-    #[must_use]
     pub fn eta_s(&self, now_ms: i64, line: QueuePosition) -> Option<u64> {
         if line.capacity == 0 {
             return None;
@@ -103,7 +102,6 @@ const PART: f64 = 0.4;
 /// second rule applies to users who can be admitted by then: the whole queue at capacity 0, because any capacity may
 /// follow; otherwise users who fit into the room. Users further back need a capacity raised to more than twice. Without
 /// this difference, a hundred thousand users with short sessions would poll at once.
-#[must_use]
 pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "all far below 2^52")]
     let [ahead, capacity, place_s, stay_s] = [

@@ -56,7 +56,6 @@ reply! {
 
 impl OrderOf {
     /// The commitment of this nonce.
-    #[must_use]
     pub fn new(secret: &MasterSecret, room: &Id, nonce: String) -> Self {
         let commitment = OrderSeed::of(secret, room, &nonce).commitment();
         Self { nonce, commitment }

@@ -167,7 +167,6 @@ impl Rooms {
 
 /// Whether there is a list from before the opening to publish. A restored room has lost it, unless some joined since;
 /// an empty list would be wrong for ever.
-#[must_use]
 pub fn has_list(definition: &Definition, snapshot: &Snapshot) -> bool {
     let is_whole = snapshot.mark.restores() == 0 && definition.opens_ms().is_some();
     is_whole || snapshot.collected > 0
@@ -175,7 +174,6 @@ pub fn has_list(definition: &Definition, snapshot: &Snapshot) -> bool {
 
 /// How many tickets the list has, once it is published and while it is kept. A dropped list is empty too, but has
 /// another hash.
-#[must_use]
 pub fn joined(snapshot: &Snapshot) -> Option<u64> {
     let sha256 = snapshot.collected_sha256.as_ref()?;
     let is_there = snapshot.collected > 0 || *sha256 == hex::encode(Sha256::digest(""));

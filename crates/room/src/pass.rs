@@ -35,7 +35,6 @@ pub struct Claims {
     pub aud: Id,
     /// The user.
     pub sub: PersonId,
-    /// The ticket.
     pub jti: Ticket,
     /// When it was made, in seconds of the room's time.
     pub iat: i64,

@@ -18,7 +18,6 @@ pub const KIND: &str = "room-pre-queue";
 pub struct Heading {
     /// Always [`FORMAT`].
     pub format: u32,
-    /// The room.
     pub room_id: Id,
     /// RFC 3339; none if it was removed while users joined, which opened the room.
     pub opens_at: Option<String>,

@@ -27,10 +27,8 @@ pub enum InvalidReturnTo {
     /// The pass would cross the network unencrypted.
     #[error("must be https, except for localhost and 127.0.0.1")]
     NotSecure,
-    /// `https://user:password@host`.
     #[error("must name no user and no password")]
     UserInfo,
-    /// The part after `#`.
     #[error("must have no fragment (#)")]
     Fragment,
 }
@@ -66,19 +64,16 @@ impl ReturnTo {
     }
 
     /// The address as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
     /// Its origin, in the form of [`Origin`].
-    #[must_use]
     pub fn origin(&self) -> Origin {
         Origin(self.0.origin().ascii_serialization())
     }
 
     /// Its host, and its port if it names one.
-    #[must_use]
     pub fn site(&self) -> String {
         let host = self.0.host_str().unwrap_or_default();
         match self.0.port() {
@@ -88,7 +83,6 @@ impl ReturnTo {
     }
 
     /// The address with a pass, after its own parameters.
-    #[must_use]
     pub fn with_pass(&self, pass: &str) -> String {
         let joint = match self.0.query() {
             None => "?",
@@ -148,7 +142,6 @@ impl Origin {
     }
 
     /// The origin as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -51,7 +51,6 @@ pub struct TicketNow {
 pub struct RoomNow {
     /// From Redis, at most a second ago.
     pub snapshot: Arc<Snapshot>,
-    /// Its definition.
     pub definition: Definition,
     /// Seconds until a user who joins now is admitted, if known.
     pub eta_s: Option<u64>,
@@ -78,7 +77,6 @@ impl std::fmt::Debug for Rooms {
 
 impl Rooms {
     /// Rooms on this store. `retention_s`: how long an ended ticket can be looked up.
-    #[must_use]
     pub fn new(
         store: Store,
         registry: Arc<Registry>,
@@ -99,7 +97,6 @@ impl Rooms {
     }
 
     /// The seed with this nonce and commitment, under one of this instance's secrets.
-    #[must_use]
     pub fn order_seed(&self, id: &Id, order: &OrderOf) -> Option<OrderSeed> {
         let mut seeds = self
             .secrets
@@ -335,7 +332,6 @@ impl Rooms {
 }
 
 /// The name in answers.
-#[must_use]
 pub fn state_of(place: &Place) -> &'static str {
     match place {
         Place::Waiting { .. } => "waiting",

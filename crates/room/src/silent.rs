@@ -36,7 +36,6 @@ impl Silent {
         self.of.contains_key(id)
     }
 
-    /// Whether this node is silent.
     pub(super) fn is_silent(&self, node: &Node) -> bool {
         self.nodes.contains_key(node)
     }

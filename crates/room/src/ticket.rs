@@ -30,7 +30,6 @@ impl Ticket {
 
     /// The ticket of the nth join by a join token; `jti` is the token's random part. So a repeated request finds the
     /// first one's ticket, and the number of joins is known without a list of tokens.
-    #[must_use]
     pub fn of_token(room: &Id, user: &PersonId, jti: &str, nth: u32) -> Self {
         let digest = Sha256::digest(format!("join-token\n{room}\n{user}\n{nth}\n{jti}"));
         let (half, _) = digest.as_slice().split_at(16);
@@ -89,13 +88,11 @@ const ORDER_BITS: u32 = 52;
 
 impl OrderSeed {
     /// `HMAC-SHA256(master_secret, "room-order\n{room}\n{nonce}")`.
-    #[must_use]
     pub fn of(secret: &MasterSecret, room: &Id, nonce: &str) -> Self {
         Self(hmac(secret.bytes(), &format!("room-order\n{room}\n{nonce}")))
     }
 
     /// Parses its hexadecimal digits, as published.
-    #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         hex::decode_to_slice(text, &mut bytes).ok()?;
@@ -103,20 +100,17 @@ impl OrderSeed {
     }
 
     /// The commitment, published before the opening: SHA-256 of the seed, in hexadecimal digits.
-    #[must_use]
     pub fn commitment(&self) -> String {
         hex::encode(Sha256::digest(self.0))
     }
 
     /// The seed itself, in hexadecimal digits: only after the opening.
-    #[must_use]
     pub fn reveal(&self) -> String {
         hex::encode(self.0)
     }
 
     /// The order of a ticket among those made before the opening, smallest first: the first 52 bits of
     /// HMAC-SHA256(seed, ticket), minus 2^52. So all are below zero and stand before all later ones.
-    #[must_use]
     pub fn order(&self, ticket: Ticket) -> i64 {
         let hash = hmac(&self.0, &ticket.to_string());
         let first = u64::from_be_bytes(hash[..8].try_into().expect("eight of 32 bytes")) >> (64 - ORDER_BITS);

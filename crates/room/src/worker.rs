@@ -40,7 +40,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    #[must_use]
     pub fn new(rooms: Rooms) -> Self {
         Self { rooms }
     }

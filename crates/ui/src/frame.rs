@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::{Asset, Language, STYLE_FILE};
+use crate::{Asset, Language, STYLE_FILE, Words};
 
 /// A page without its content.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,20 @@ pub struct Frame<'a> {
     pub listed: bool,
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    /// Without scripts and for no search engine.
+    #[must_use]
+    pub fn new(words: Words, title: &'a str, class: &'a str) -> Self {
+        Self {
+            language: words.0,
+            title,
+            class,
+            scripts: &[],
+            head: None,
+            listed: false,
+        }
+    }
+
     /// The whole page. Its scripts run when it has been read, so they change what is there.
     #[must_use]
     pub fn around(&self, content: &Markup) -> Markup {

@@ -124,6 +124,12 @@ impl Words {
     pub fn has(self, name: &str) -> bool {
         BUNDLES[self.0 as usize].has_message(name)
     }
+
+    /// The text of this name; `other` where there is none.
+    #[must_use]
+    pub fn t_or(self, name: &str, other: &str) -> String {
+        if self.has(name) { self.t(name) } else { other.to_owned() }
+    }
 }
 
 /// A value in a text: a word as it is, or a count, which chooses plurals and is written with its thousands apart.

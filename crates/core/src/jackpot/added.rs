@@ -97,7 +97,6 @@ enum ByStake {
 pub enum Adds<'a> {
     /// By what was sent.
     Sent(Minor, Option<&'a Id>),
-    /// By its row.
     Row(&'a OfStake),
     /// All entries add the same.
     Same,

@@ -31,7 +31,6 @@ const PREAMBLE: &str = "########################################################
 /// Deadlines of a day that a call brings, the first of two days before.
 const DEADLINES: usize = 8;
 
-/// The seed of one cycle.
 #[derive(Clone)]
 pub struct CycleSeed([u8; 32]);
 
@@ -199,9 +198,7 @@ names! {
 /// A cycle that ended or began in an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CycleChange {
-    /// This cycle of the tier ended.
     Ended { tier: Id, cycle: u64, by: EndedBy },
-    /// This one began.
     Began(CycleRow),
 }
 
@@ -267,7 +264,6 @@ words! {
 }
 
 impl CycleRow {
-    /// Whether it is open.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.commitment.0.is_some()
@@ -418,7 +414,6 @@ impl Cycles {
         self.rules.is_empty() && self.next.is_empty() && self.rows.is_empty()
     }
 
-    /// The open cycle of a tier.
     #[must_use]
     pub fn open(&self, tier: &Id) -> Option<&CycleRow> {
         self.rows.iter().find(|row| row.tier == *tier && row.is_open())

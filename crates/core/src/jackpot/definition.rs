@@ -53,7 +53,6 @@ pub struct MoneyPrize {
 pub enum MoneyKind {
     /// All of the pool.
     All,
-    /// A share of it.
     Share(Ppm),
     /// This amount.
     Fixed(Minor),

@@ -67,11 +67,11 @@ pub struct Document {
     #[schema(default = json!([]), max_items = 32, example = json!(["https://games.example"]))]
     pub origins: Vec<String>,
     /// How the public list of winners shows players.
-    #[serde(default, skip_serializing_if = "Winners::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schema(default = "masked")]
     pub winners: Winners,
     /// Whether operators settle each payout (`tracked`), or a payout is `paid` at once (`none`).
-    #[serde(default, skip_serializing_if = "Settlement::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schema(default = "none")]
     pub settlement: Settlement,
     /// From this amount on, in minor units, a tracked payout waits for an approval; null: none does. A PUT that raises or
@@ -85,7 +85,7 @@ pub struct Document {
     pub reverse_within_s: u64,
     /// Which keys may cancel rounds: those that play (with sources, those that may send the entry's source), or only
     /// those that operate.
-    #[serde(default, skip_serializing_if = "ReverseBy::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schema(default = "play")]
     pub reverse_by: ReverseBy,
     /// The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
@@ -176,13 +176,6 @@ pub enum Winners {
     Full,
 }
 
-impl Winners {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 names! {
     /// Which keys may cancel rounds.
     #[derive(Default, ToSchema)]
@@ -195,13 +188,6 @@ names! {
     }
 }
 
-impl ReverseBy {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A game, site or channel that feeds a jackpot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -210,7 +196,7 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contribution: Option<Contribution>,
     /// Who draws its entries.
-    #[serde(default, skip_serializing_if = "DrawnBy::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schema(default = "service")]
     pub draw: DrawnBy,
     /// Names of the keys that may send its entries, 1 to 16. null: every key that may play. An external source needs them.
@@ -228,13 +214,6 @@ names! {
         Service = "service",
         /// The game itself: its entries bring their `ranks`.
         External = "external",
-    }
-}
-
-impl DrawnBy {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -377,6 +356,11 @@ pub struct CouponPrize {
     /// The coupon; it must exist.
     #[schema(value_type = String, example = "coffee")]
     pub coupon_id: Id,
+}
+
+/// For the stored text of a definition, which leaves defaults out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn default_max_redraws() -> u32 {

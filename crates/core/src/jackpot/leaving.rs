@@ -68,7 +68,6 @@ impl Leaving {
         }
     }
 
-    /// Its id.
     #[must_use]
     pub fn id(&self) -> &Id {
         let (Self::Adjustment(id) | Self::Transfer(id)) = self;

@@ -288,9 +288,7 @@ impl Reason {
 /// A game back end's request for an entry, without its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The player.
     pub player: PersonId,
-    /// The stake.
     pub stake: Minor,
     /// The player's own input of the draw.
     pub client_seed: Option<ClientSeed>,

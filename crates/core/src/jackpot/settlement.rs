@@ -22,14 +22,6 @@ names! {
     }
 }
 
-impl Settlement {
-    /// For the stored text of a definition, which leaves the default out.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 names! {
     /// Where a tracked payout is.
     pub enum State as "`held`, `due`, `settled`, `failed`, `void-requested` or `void`" {
@@ -86,15 +78,7 @@ impl PayoutState {
     /// Where a tracked payout is.
     #[must_use]
     pub fn tracked(self) -> Option<State> {
-        Some(match self {
-            Self::Paid => return None,
-            Self::Held => State::Held,
-            Self::Due => State::Due,
-            Self::Settled => State::Settled,
-            Self::Failed => State::Failed,
-            Self::VoidRequested => State::VoidRequested,
-            Self::Void => State::Void,
-        })
+        State::parse(self.as_str())
     }
 }
 
@@ -180,7 +164,6 @@ pub struct Standing {
 pub enum Wish {
     /// Let it go.
     Approve,
-    /// Report an attempt.
     Report(Attempt),
     /// Take it back.
     Void,
@@ -205,7 +188,6 @@ pub enum Decision {
 pub enum Refusal {
     /// It waits for an approval.
     Held,
-    /// It is settled.
     Settled,
     /// Somebody asked to take it back.
     VoidRequested,

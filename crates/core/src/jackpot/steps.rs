@@ -183,8 +183,12 @@ mod tests {
     }
 
     fn step(record: &str, definition: &Definition) -> Result<Step, Contradiction> {
+        step_of(record, "p 1 *", definition)
+    }
+
+    fn step_of(record: &str, sent: &str, definition: &Definition) -> Result<Step, Contradiction> {
         let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
-        let sent = Sent::parse("p 1 *").expect("readable");
+        let sent = Sent::parse(sent).expect("readable");
         next_step("e", &sent, &Record::parse(record).expect("readable"), definition, &seed)
     }
 
@@ -216,17 +220,7 @@ mod tests {
     #[test]
     fn what_an_external_source_drew_is_tried_in_order_and_nothing_else() {
         let definition = always(9);
-        let step = |record: &str, ranks: &str| {
-            let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
-            let sent = Sent::parse(&format!("p 1 * slot {ranks}")).expect("readable");
-            next_step(
-                "e",
-                &sent,
-                &Record::parse(record).expect("readable"),
-                &definition,
-                &seed,
-            )
-        };
+        let step = |record: &str, ranks: &str| step_of(record, &format!("p 1 * slot {ranks}"), &definition);
         let attempt = |attempt, rank, result| Attempt { attempt, rank, result };
         assert_eq!(
             step("1 1 1 f 1+1", "0"),

@@ -16,10 +16,8 @@ pub struct Jwks(Vec<PublicKey>);
 /// Why a signature is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// The signature names a key that is not in the set.
     #[error("there is no key with the id {0}")]
     UnknownKey(String),
-    /// The signature is not valid for this text.
     #[error(transparent)]
     BadSignature(#[from] BadSignature),
 }

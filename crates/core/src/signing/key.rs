@@ -20,7 +20,6 @@ pub struct KeyPair {
 /// A signature, with the id of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// Id of the key.
     pub key_id: String,
     /// 64 bytes in base64url without padding.
     pub signature: String,

@@ -19,7 +19,6 @@ pub trait Field: Sized {
     /// Writes its text.
     fn write(&self, out: &mut String);
 
-    /// Its text.
     fn text(&self) -> String {
         let mut text = String::new();
         self.write(&mut text);
@@ -94,44 +93,26 @@ impl Field for Minor {
     }
 }
 
-impl Field for Id {
-    const TYPE: &'static str = "id";
-    const PATTERN: &'static str = "%S+";
+macro_rules! parsed {
+    ($type:ty: $name:literal $pattern:literal) => {
+        impl Field for $type {
+            const TYPE: &'static str = $name;
+            const PATTERN: &'static str = $pattern;
 
-    fn read(text: &str) -> Option<Self> {
-        Self::parse(text).ok()
-    }
+            fn read(text: &str) -> Option<Self> {
+                Self::parse(text).ok()
+            }
 
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
-    }
+            fn write(&self, out: &mut String) {
+                out.push_str(self.as_str());
+            }
+        }
+    };
 }
 
-impl Field for PersonId {
-    const TYPE: &'static str = "id of a player or user";
-    const PATTERN: &'static str = "%S+";
-
-    fn read(text: &str) -> Option<Self> {
-        Self::parse(text).ok()
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
-    }
-}
-
-impl Field for Currency {
-    const TYPE: &'static str = "currency";
-    const PATTERN: &'static str = "%w+";
-
-    fn read(text: &str) -> Option<Self> {
-        Self::parse(text).ok()
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
-    }
-}
+parsed!(Id: "id" "%S+");
+parsed!(PersonId: "id of a player or user" "%S+");
+parsed!(Currency: "currency" "%w+");
 
 impl Field for String {
     const TYPE: &'static str = "text";

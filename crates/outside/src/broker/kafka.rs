@@ -1,6 +1,6 @@
 //! Kafka, and servers that are compatible with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,10 +77,8 @@ impl Kafka {
     pub(super) async fn lanes(&self, topic: &str) -> Result<Vec<String>, BrokerError> {
         let found = async {
             let connected = self.connected().await?;
-            let all = connected.client.list_topics().await.map_err(BrokerError::new)?;
-            let found = all.into_iter().find(|found| found.name == topic);
-            let found = found.ok_or_else(|| BrokerError::new(format!("there is no topic {topic}")))?;
-            Ok(found.partitions.iter().map(ToString::to_string).collect())
+            let numbers = connected.numbers(topic).await?;
+            Ok(numbers.iter().map(ToString::to_string).collect())
         };
         self.in_time(found).await
     }
@@ -89,11 +87,7 @@ impl Kafka {
         let number: i32 = lane.parse().map_err(BrokerError::new)?;
         let opened = async {
             let connected = self.connected().await?;
-            let partition = connected
-                .client
-                .partition_client(topic, number, UnknownTopicHandling::Error)
-                .await;
-            let partition = partition.map_err(BrokerError::new)?;
+            let partition = connected.partition(topic, number).await?;
             let first = partition
                 .get_offset(OffsetAt::Earliest)
                 .await
@@ -150,21 +144,30 @@ impl Kafka {
 }
 
 impl Connected {
+    /// The numbers of the partitions of a topic.
+    async fn numbers(&self, topic: &str) -> Result<BTreeSet<i32>, BrokerError> {
+        let all = self.client.list_topics().await.map_err(BrokerError::new)?;
+        let found = all.into_iter().find(|found| found.name == topic);
+        let found = found.ok_or_else(|| BrokerError::new(format!("there is no topic {topic}")))?;
+        Ok(found.partitions)
+    }
+
+    async fn partition(&self, topic: &str, number: i32) -> Result<PartitionClient, BrokerError> {
+        let made = self
+            .client
+            .partition_client(topic, number, UnknownTopicHandling::Error)
+            .await;
+        made.map_err(BrokerError::new)
+    }
+
     async fn partitions(&self, topic: &str) -> Result<Arc<[PartitionClient]>, BrokerError> {
         let mut topics = self.topics.lock().await;
         if let Some(known) = topics.get(topic) {
             return Ok(Arc::clone(known));
         }
-        let all = self.client.list_topics().await.map_err(BrokerError::new)?;
-        let found = all.into_iter().find(|found| found.name == topic);
-        let found = found.ok_or_else(|| BrokerError::new(format!("there is no topic {topic}")))?;
         let mut partitions = Vec::new();
-        for number in found.partitions {
-            let client = self
-                .client
-                .partition_client(topic, number, UnknownTopicHandling::Error)
-                .await;
-            partitions.push(client.map_err(BrokerError::new)?);
+        for number in self.numbers(topic).await? {
+            partitions.push(self.partition(topic, number).await?);
         }
         if partitions.is_empty() {
             return Err(BrokerError::new(format!("topic {topic} has no partition")));

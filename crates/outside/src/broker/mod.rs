@@ -16,7 +16,6 @@ mod protocol;
 use protocol::Protocol;
 pub use record::{Gap, Opened, Read, Reader, Record};
 
-/// A message.
 #[derive(Debug, Clone)]
 pub struct Message {
     /// The broker drops a repeat of it where it can (NATS: `Nats-Msg-Id`).
@@ -60,7 +59,6 @@ pub struct Broker(Protocol);
 
 impl Broker {
     /// Nothing is connected yet.
-    #[must_use]
     pub fn new(settings: Connection) -> Self {
         Self(Protocol::new(settings))
     }

@@ -40,7 +40,6 @@ static V4: LazyLock<Vec<Ipv4Net>> = LazyLock::new(|| REFUSED_V4.map(|net| net.pa
 static V6: LazyLock<Vec<Ipv6Net>> = LazyLock::new(|| REFUSED_V6.map(|net| net.parse().expect("a block")).to_vec());
 
 /// Whether an address is reached over the internet, and not by a special rule.
-#[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -14,7 +14,6 @@ use tower_service::Service;
 /// Bytes of one answer: interim answers, head, and what is read of the body. The client reads interim answers for as long as they
 /// come, and gives its thread to nobody meanwhile.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// Bytes of one read.
 const READ_BYTES: usize = 8 * 1024;
 
 /// Connects as `S` does. Each connection is [`Bounded`].

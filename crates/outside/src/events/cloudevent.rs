@@ -23,13 +23,11 @@ pub struct Message {
 }
 
 /// The id of what event `n` of a subject tells as number `i`.
-#[must_use]
 pub fn id_of(kind: KindName, subject: &Id, told: &Told, i: u64) -> String {
     format!("{kind}:{subject}:{}:{}:{i}", told.history, told.n)
 }
 
 /// The place that an id names.
-#[must_use]
 pub fn position_of(id: &str) -> Option<Position> {
     let (rest, i) = id.rsplit_once(':')?;
     let (_, n) = rest.rsplit_once(':')?;
@@ -41,7 +39,6 @@ pub fn position_of(id: &str) -> Option<Position> {
 
 impl Message {
     /// Puts an outgoing event into its envelope. No name in it needs an escape.
-    #[must_use]
     pub fn of(ledger_id: &str, kind: KindName, subject: &Id, told: &Told, i: u64, event: &Outgoing) -> Self {
         let id = id_of(kind, subject, told, i);
         let body = format!(
@@ -59,7 +56,6 @@ impl Message {
     }
 
     /// What `/test` sends: an event of no subject. `nonce` is another one each time.
-    #[must_use]
     pub fn test(ledger_id: &str, subscription: &Id, nonce: &str, now_ms: i64) -> Self {
         let id = format!("subscription:{subscription}:{nonce}:0:0");
         let body = format!(
@@ -74,7 +70,6 @@ impl Message {
     }
 
     /// The id in the headers of a webhook: the id itself may be too long for them.
-    #[must_use]
     pub fn webhook_id(&self) -> String {
         hex::encode(Sha256::digest(&self.id))
     }

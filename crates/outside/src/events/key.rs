@@ -21,7 +21,6 @@ pub struct Key(KeyPair);
 
 impl Key {
     /// `HMAC-SHA256(master_secret, "jackpot-subscription\n{id}\n{nonce}")` is its seed.
-    #[must_use]
     pub fn derive(secret: &MasterSecret, subscription: &Id, nonce: &str) -> Self {
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.bytes()).expect("any length of key is right");
         mac.update(format!("jackpot-subscription\n{subscription}\n{nonce}").as_bytes());
@@ -30,13 +29,11 @@ impl Key {
     }
 
     /// The public half, as answers show it: `whpk_` and the Base64 of 32 bytes.
-    #[must_use]
     pub fn public(&self) -> String {
         format!("{PUBLIC}{}", standard(&self.0.public().x()))
     }
 
     /// The value of the header `webhook-signature`.
-    #[must_use]
     pub fn sign(&self, webhook_id: &str, timestamp_s: i64, body: &str) -> String {
         let signature = self.0.sign(&format!("{webhook_id}.{timestamp_s}.{body}"));
         format!("{SIGNED}{}", standard(&signature.signature))

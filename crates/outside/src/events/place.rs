@@ -50,7 +50,6 @@ pub struct Place {
 
 impl Place {
     /// A place that was just taken over.
-    #[must_use]
     pub fn of(subscription: &Id, row: &StreamRow) -> Self {
         Self {
             key: Key {
@@ -74,7 +73,6 @@ impl Place {
     }
 
     /// The cursor as it was reached.
-    #[must_use]
     pub fn cursor(&self) -> Cursor {
         self.reached.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -96,7 +94,6 @@ impl Place {
         self.changed.notify_waiters();
     }
 
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }

@@ -34,7 +34,6 @@ pub struct Block {
 
 impl Block {
     /// Event after the last one of the block.
-    #[must_use]
     pub fn next_n(&self) -> Option<u64> {
         self.told.last().map(|told| told.n + 1)
     }
@@ -50,7 +49,6 @@ impl Block {
 
 /// The place after number `i` of an event: in the next event if no later number is wanted. So a cursor within an event has
 /// more of it to deliver.
-#[must_use]
 pub fn after(told: &Told, i: u64) -> Position {
     match told.events.last() {
         Some((last, _)) if *last > i => Position { n: told.n, i: i + 1 },
@@ -70,7 +68,6 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    #[must_use]
     pub fn new(sql: Sql, kinds: Kinds) -> Self {
         Self {
             sql: AtHome::of(sql),

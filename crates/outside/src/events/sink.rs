@@ -62,9 +62,7 @@ struct Connection {
 
 impl Sinks {
     /// Connects to nothing yet.
-    ///
-    /// # Errors
-    /// No TLS.
+    /// Errors: no TLS.
     pub fn new(settings: &settings::Events) -> Result<Self, WebhookError> {
         let connection = |of: &settings::Connection| Connection {
             settings: of.clone(),
@@ -80,9 +78,7 @@ impl Sinks {
     }
 
     /// The sink of a target. `key` signs what webhooks get.
-    ///
-    /// # Errors
-    /// What this instance lacks, for people.
+    /// Errors: what this instance lacks, for people.
     pub fn of(&self, destination: &Destination, key: Option<Key>) -> Result<Arc<dyn Sink>, String> {
         match destination {
             Destination::Webhook(url) => {

@@ -71,7 +71,6 @@ pub struct Subscription {
 
 impl Subscription {
     /// Its key; `None` if this instance does not have the master secret that it is derived from.
-    #[must_use]
     pub fn key(&self, secrets: &Secrets) -> Option<Key> {
         Some(Key::derive(secrets.get(&self.secret_id)?, &self.id, &self.nonce))
     }
@@ -96,14 +95,12 @@ pub struct StreamRow {
 }
 
 impl StreamRow {
-    #[must_use]
     pub fn position(&self) -> Position {
         Position { n: self.n, i: self.i }
     }
 
     /// Number of the last event that was delivered or passed as a whole. Event `n` does not count yet, at any `i`: a
     /// subscription to payouts alone fails at an `i` above 0 before it got anything of the event.
-    #[must_use]
     pub fn delivered_n(&self) -> u64 {
         self.n.saturating_sub(1)
     }
@@ -117,6 +114,18 @@ struct Audited<'a> {
     before: Json,
     after: Json,
     reason: &'a str,
+}
+
+impl Audited<'_> {
+    fn new(action: &'static str, before: Json, after: Json) -> Self {
+        Self {
+            action,
+            of: None,
+            before,
+            after,
+            reason: "",
+        }
+    }
 }
 
 /// What a PUT did.
@@ -172,7 +181,6 @@ impl Subscriptions {
         Ok((found, now_ms))
     }
 
-    /// One of its subjects.
     pub async fn stream(&self, id: &Id, kind: KindName, subject: &Id) -> Result<Option<StreamRow>, sqlx::Error> {
         let text = format!(
             "SELECT {STREAM_COLUMNS} FROM subscription_streams WHERE subscription_id = $1 AND kind = $2 AND id = $3"
@@ -261,13 +269,7 @@ impl Subscriptions {
         self.drop_others(&mut tx, &after).await?;
         self.add_streams(&mut tx, &after, definition.document().from).await?;
         let of = |one: &Subscription| json!(one.definition.document());
-        let row = Audited {
-            action: "define",
-            of: None,
-            before: before.as_ref().map_or(Json::Null, of),
-            after: of(&after),
-            reason: "",
-        };
+        let row = Audited::new("define", before.as_ref().map_or(Json::Null, of), of(&after));
         self.audit(&mut tx, id, by, row).await?;
         tx.commit().await?;
         Ok(Some(Stored {
@@ -278,66 +280,55 @@ impl Subscriptions {
 
     /// Deletes a subscription and all its cursors.
     pub async fn delete(&self, id: &Id, by: &Operator) -> Result<(), StoreError> {
-        let work = async {
-            let mut tx = self.sql.begin().await?;
-            let before = self.found(&mut tx, id).await?;
+        self.changing(id, by, async |tx, before| {
             for text in [
                 "DELETE FROM subscription_streams WHERE subscription_id = $1",
                 "DELETE FROM subscriptions WHERE id = $1",
             ] {
-                sqlx::query(text).bind(id.as_str()).execute(&mut *tx).await?;
+                sqlx::query(text).bind(id.as_str()).execute(&mut **tx).await?;
             }
-            let row = Audited {
-                action: "delete",
-                of: None,
-                before: json!(before.definition.document()),
-                after: Json::Null,
-                reason: "",
-            };
-            self.audit(&mut tx, id, by, row).await?;
-            Ok(tx.commit().await?)
-        };
-        self.sql.writing(work).await
+            let before = json!(before.definition.document());
+            Ok(Some(Audited::new("delete", before, Json::Null)))
+        })
+        .await
     }
 
     /// Pauses a subscription.
     pub async fn pause(&self, id: &Id, by: &Operator) -> Result<(), StoreError> {
-        let work = async {
-            let mut tx = self.sql.begin().await?;
-            let before = self.found(&mut tx, id).await?;
+        self.changing(id, by, async |tx, before| {
             if before.status == Status::Paused {
-                return Ok(tx.rollback().await?);
+                return Ok(None);
             }
-            set_status(&mut tx, id, Status::Paused).await?;
-            let row = Audited {
-                action: "pause",
-                of: None,
-                before: json!(before.status.as_str()),
-                after: json!(Status::Paused.as_str()),
-                reason: "",
-            };
-            self.audit(&mut tx, id, by, row).await?;
-            Ok(tx.commit().await?)
-        };
-        self.sql.writing(work).await
+            Ok(Some(set_status(tx, before, Status::Paused, "pause").await?))
+        })
+        .await
     }
 
     /// Resumes a subscription, and tries at once what failed.
     pub async fn resume(&self, id: &Id, by: &Operator) -> Result<(), StoreError> {
+        self.changing(id, by, async |tx, before| {
+            let retried = self.retry_failed(tx, id).await?;
+            if before.status == Status::Running && retried == 0 {
+                return Ok(None);
+            }
+            Ok(Some(set_status(tx, before, Status::Running, "resume").await?))
+        })
+        .await
+    }
+
+    /// Changes a subscription that there is, and its row in the audit trail, in one transaction. `None`: nothing changes.
+    async fn changing<'a>(
+        &self,
+        id: &Id,
+        by: &Operator,
+        change: impl AsyncFnOnce(&mut Tx<'static>, &Subscription) -> Result<Option<Audited<'a>>, StoreError>,
+    ) -> Result<(), StoreError> {
         let work = async {
             let mut tx = self.sql.begin().await?;
-            let before = self.found(&mut tx, id).await?;
-            let retried = self.retry_failed(&mut tx, id).await?;
-            if before.status == Status::Running && retried == 0 {
+            let before = self.locked(&mut tx, id).await?;
+            let before = before.ok_or_else(|| StoreError::NotFound(id.clone()))?;
+            let Some(row) = change(&mut tx, &before).await? else {
                 return Ok(tx.rollback().await?);
-            }
-            set_status(&mut tx, id, Status::Running).await?;
-            let row = Audited {
-                action: "resume",
-                of: None,
-                before: json!(before.status.as_str()),
-                after: json!(Status::Running.as_str()),
-                reason: "",
             };
             self.audit(&mut tx, id, by, row).await?;
             Ok(tx.commit().await?)
@@ -376,26 +367,21 @@ impl Subscriptions {
         from_n: u64,
         by: &Operator,
     ) -> Result<(), StoreError> {
-        let work = async {
-            let mut tx = self.sql.begin().await?;
-            self.found(&mut tx, id).await?;
-            let row = self.locked_stream(&mut tx, id, kind, subject).await?;
+        self.changing(id, by, async |tx, _| {
+            let row = self.locked_stream(tx, id, kind, subject).await?;
             if from_n > row.n {
                 return Err(StoreError::Beyond(row.n));
             }
-            move_to(&mut tx, id, &row, Position { n: from_n, i: 0 }).await?;
-            changed(&mut tx, id).await?;
-            let row = Audited {
-                action: "replay",
-                of: Some((kind, subject)),
-                before: json!({"n": row.n, "i": row.i}),
-                after: json!({"n": from_n, "i": 0}),
-                reason: "",
-            };
-            self.audit(&mut tx, id, by, row).await?;
-            Ok(tx.commit().await?)
-        };
-        self.sql.writing(work).await
+            move_to(tx, id, &row, Position { n: from_n, i: 0 }).await?;
+            changed(tx, id).await?;
+            let (before, after) = (json!({"n": row.n, "i": row.i}), json!({"n": from_n, "i": 0}));
+            let of = Some((kind, subject));
+            Ok(Some(Audited {
+                of,
+                ..Audited::new("replay", before, after)
+            }))
+        })
+        .await
     }
 
     /// Passes one event: the cursor moves from `row`, where it is the next of subscription `of`, to the place after it.
@@ -409,32 +395,22 @@ impl Subscriptions {
         by: &Operator,
     ) -> Result<(), StoreError> {
         let id = &of.id;
-        let work = async {
-            let mut tx = self.sql.begin().await?;
-            let found = self.found(&mut tx, id).await?;
-            let now = self.locked_stream(&mut tx, id, row.kind, &row.id).await?;
+        self.changing(id, by, async |tx, found| {
+            let now = self.locked_stream(tx, id, row.kind, &row.id).await?;
             // A change of the types may want more of the event, which must not be passed.
             if found.definition != of.definition || now.position() != row.position() {
                 return Err(StoreError::NotNext(None));
             }
-            move_to(&mut tx, id, &now, to).await?;
-            changed(&mut tx, id).await?;
-            let row = Audited {
-                action: "skip",
+            move_to(tx, id, &now, to).await?;
+            changed(tx, id).await?;
+            let before = json!({"id": event_id, "last_error": now.last_error});
+            Ok(Some(Audited {
                 of: Some((row.kind, &row.id)),
-                before: json!({"id": event_id, "last_error": now.last_error}),
-                after: Json::Null,
                 reason,
-            };
-            self.audit(&mut tx, id, by, row).await?;
-            Ok(tx.commit().await?)
-        };
-        self.sql.writing(work).await
-    }
-
-    async fn found(&self, tx: &mut Tx<'static>, id: &Id) -> Result<Subscription, StoreError> {
-        let found = self.locked(tx, id).await?;
-        found.ok_or_else(|| StoreError::NotFound(id.clone()))
+                ..Audited::new("skip", before, Json::Null)
+            }))
+        })
+        .await
     }
 
     async fn locked(&self, tx: &mut Tx<'static>, id: &Id) -> Result<Option<Subscription>, sqlx::Error> {
@@ -615,11 +591,18 @@ fn bound<'q>(text: &'static str, of: &'q Subscription) -> Query<'q, Any, AnyArgu
         .bind(of.id.as_str())
 }
 
-async fn set_status(tx: &mut Tx<'static>, id: &Id, status: Status) -> Result<(), sqlx::Error> {
+/// Returns what the audit trail says of it.
+async fn set_status(
+    tx: &mut Tx<'static>,
+    of: &Subscription,
+    status: Status,
+    action: &'static str,
+) -> Result<Audited<'static>, sqlx::Error> {
     let update = sqlx::query("UPDATE subscriptions SET status = $1, version = version + 1 WHERE id = $2")
         .bind(status.as_str())
-        .bind(id.as_str());
-    update.execute(&mut **tx).await.map(drop)
+        .bind(of.id.as_str());
+    update.execute(&mut **tx).await?;
+    Ok(Audited::new(action, json!(of.status.as_str()), json!(status.as_str())))
 }
 
 /// Every instance looks at the rows of a subscription again whose version has changed.

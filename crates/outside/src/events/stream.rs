@@ -20,7 +20,6 @@ use jackpot_kernel::random;
 
 /// The wait after the first failed try. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// The wait varies by this part of it, so that many subjects do not come back at once.
 const JITTER_PCT: u32 = 20;

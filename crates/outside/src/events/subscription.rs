@@ -26,9 +26,7 @@ pub struct Definition {
 
 impl Definition {
     /// Checks a definition. `known`: the types that events can have.
-    ///
-    /// # Errors
-    /// Every rule that it breaks.
+    /// Errors: every rule that it breaks.
     pub fn check(
         document: SubscriptionDocument,
         known: &BTreeSet<&'static str>,
@@ -59,37 +57,31 @@ impl Definition {
     }
 
     /// Reads one that was checked when it was put. Types of another version of the program are left as they are.
-    #[must_use]
     pub fn stored(document: SubscriptionDocument) -> Option<Self> {
         let destination = Destination::stored(&document.target)?;
         Some(Self { document, destination })
     }
 
-    #[must_use]
     pub fn document(&self) -> &SubscriptionDocument {
         &self.document
     }
 
-    #[must_use]
     pub fn destination(&self) -> &Destination {
         &self.destination
     }
 
     /// Whether it subscribes to a type.
-    #[must_use]
     pub fn wants(&self, kind: &str) -> bool {
         self.document.types.iter().any(|name| matches(name, kind))
     }
 
     /// Whether it subscribes to a subject.
-    #[must_use]
     pub fn has(&self, kind: KindName, id: &Id) -> bool {
         let is_it = |name: &String| name == ALL || subject_of(name).is_some_and(|(of, it)| of == kind && it == *id);
         self.document.subjects.iter().any(is_it)
     }
 
     /// Whether it subscribes to all subjects.
-    #[must_use]
     pub fn has_all(&self) -> bool {
         self.document.subjects.iter().any(|name| name == ALL)
     }
@@ -101,7 +93,6 @@ pub fn known_types<'a>(kinds: impl Iterator<Item = &'a [&'static str]>) -> BTree
 }
 
 /// The subject that a text such as `jackpot:spring` names.
-#[must_use]
 pub fn subject_of(name: &str) -> Option<(KindName, Id)> {
     let (kind, id) = name.split_once(':')?;
     Some((KindName::parse(kind)?, Id::parse(id).ok()?))

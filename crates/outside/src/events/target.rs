@@ -37,9 +37,7 @@ pub enum Destination {
 
 impl Destination {
     /// Checks a target.
-    ///
-    /// # Errors
-    /// The first rule that it breaks.
+    /// Errors: the first rule that it breaks.
     pub fn check(target: &Target, allowed: &Allowed) -> Result<Self, Violation> {
         let destination = Self::read(target, allowed.private)?;
         if let Destination::Topic { connection, kind, .. } = &destination
@@ -55,7 +53,6 @@ impl Destination {
     }
 
     /// Reads one that was checked when it was put.
-    #[must_use]
     pub fn stored(target: &Target) -> Option<Self> {
         Self::read(target, true).ok()
     }
@@ -89,7 +86,6 @@ fn no_connection(protocol: &str, brokers: Feature) -> String {
 }
 
 /// Whether the host of a URL is an address, and not a public one.
-#[must_use]
 pub fn is_private(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),

@@ -25,8 +25,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// The path that it is for.
-    #[must_use]
     pub fn path(&self) -> String {
         match self.kind {
             Kind::Entry => format!("/v1/jackpots/{}/entries", self.target),
@@ -35,7 +33,6 @@ impl Request {
     }
 
     /// What the sender calls the request: its `entry_id` or `request_id`.
-    #[must_use]
     pub fn id(&self) -> Option<String> {
         let ids: Ids = serde_json::from_slice(&self.body).ok()?;
         match self.kind {
@@ -81,11 +78,7 @@ pub fn parse(content: &Bytes) -> Result<Request, Unreadable> {
         let found = range.ok_or_else(|| wrong(name, "is missing"))?;
         serde_json::from_str::<String>(&text[found]).map_err(|_| wrong(name, "must be a string"))
     };
-    let kind = match text_of("kind", kind)?.as_str() {
-        "entry" => Kind::Entry,
-        "issue" => Kind::Issue,
-        _ => return Err(wrong("kind", "must be entry or issue")),
-    };
+    let kind = Kind::parse(&text_of("kind", kind)?).ok_or_else(|| wrong("kind", "must be entry or issue"))?;
     let target = Id::parse(&text_of("target", target)?).map_err(|error| wrong("target", &error.to_string()))?;
     let body = body.ok_or_else(|| wrong("body", "is missing"))?;
     Ok(Request {

@@ -47,7 +47,6 @@ pub struct Intake {
 
 impl Intake {
     /// `None` if the settings name no connection.
-    #[must_use]
     pub fn new(
         settings: &Settings,
         keys: Arc<KeyStore>,

@@ -3,12 +3,12 @@
 //! step before, so that nothing is kept in between, and sending the last one twice is a repeat for the API.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use maud::{Markup, html};
 
-use super::desk::{Desk, FORM_TOKEN, Page, Section};
-use super::form::{Field, Form, Kind};
+use super::desk::FORM_TOKEN;
+use super::list::{heads, number_heads};
+use super::{Desk, Field, Form, Kind, Page};
 
 /// The field of the last step.
 const CONFIRMED: &str = "confirmed";
@@ -26,9 +26,7 @@ pub struct Change {
 
 /// The last step of an action, before it is done.
 pub struct Action<'a> {
-    pub section: Section,
-    pub title: &'a str,
-    pub trail: &'a [(String, String)],
+    pub page: Page,
     /// What it means, in sentences.
     pub effects: &'a [String],
     pub changes: &'a [Change],
@@ -41,7 +39,6 @@ pub struct Action<'a> {
 }
 
 /// Whether the operator has seen what the action changes.
-#[must_use]
 pub fn is_confirmed(form: &Form) -> bool {
     form.get(CONFIRMED) == "yes"
 }
@@ -56,26 +53,14 @@ pub async fn keep_reason(desk: &Desk, form: &mut Form) -> bool {
 
 impl Action<'_> {
     /// The step that shows what will change and asks for the reason.
-    #[must_use]
-    pub fn page(&self, desk: &Desk, form: &Form) -> HttpResponse {
+    pub fn page(self, desk: &Desk, form: &Form) -> HttpResponse {
         self.page_asking(desk, form, None)
     }
 
     /// The same with one more field before the reason: its name, and how it is shown.
-    #[must_use]
-    pub fn page_asking(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
-        let page = Page {
-            section: self.section,
-            title: self.title,
-            trail: self.trail,
-            side: None,
-        };
-        let status = if form.is_refused() {
-            StatusCode::UNPROCESSABLE_ENTITY
-        } else {
-            StatusCode::OK
-        };
-        desk.page_with(status, &page, &self.content(desk, form, asked))
+    pub fn page_asking(self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
+        let content = self.content(desk, form, asked);
+        desk.page(&self.page.of_form(form), &content)
     }
 
     fn content(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> Markup {
@@ -105,14 +90,27 @@ impl Action<'_> {
     }
 }
 
+/// The step before: what the operator fills in, and the ways on and back.
+pub fn ask(desk: &Desk, page: Page, form: &Form, back: &str, fields: &Markup) -> HttpResponse {
+    let words = desk.words;
+    let content = html! {
+        (form.summary(words))
+        form.panel.stack method="post" {
+            (desk.form_token())
+            (fields)
+            div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
+        }
+    };
+    desk.page(&page.of_form(form), &content)
+}
+
 /// A table of what changes.
 pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
     let words = desk.words;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.t("action-changes")) {
             table {
-                thead { tr { th scope="col" { (words.t("action-what")) } th.number scope="col" { (words.t("action-before")) }
-                    th.number scope="col" { (words.t("action-after")) } } }
+                thead { tr { (heads(words, &["action-what"])) (number_heads(words, &["action-before", "action-after"])) } }
                 tbody { @for change in changes {
                     tr { th scope="row" { (change.what) } td.number { (change.before) } td.number { strong { (change.after) } } }
                 } }
@@ -123,7 +121,6 @@ pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
 
 /// The page that shows the effect. `done`: the text that says what was done. It is signed for this session and a minute,
 /// so that no link makes a page say what was not done.
-#[must_use]
 pub fn done(desk: &Desk, path: &str, done: &str) -> HttpResponse {
     let sign = if path.contains('?') { '&' } else { '?' };
     let path = format!("{path}{sign}done={}", desk.flash(done));

@@ -1,19 +1,15 @@
 //! Money that an operator puts in, takes out or moves: the form, what it changes, the adjustment.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_ui::money::{money, parse};
 use maud::html;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::{jackpots, links};
+use super::{Desk, Failure, Field, Form, Kind, Posted, form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody};
-use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
 const ID: &str = "adjustment_id";
@@ -23,9 +19,7 @@ const METERS: [&str; 3] = ["pool", "reserve", "overflow"];
 const OUTSIDE: &str = "outside";
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route("/console/jackpots/{id}/adjust", jackpot_kernel::http::get().to(get))
-        .route("/console/jackpots/{id}/adjust", web::post().to(post));
+    config.configure(form_routes("/console/jackpots/{id}/adjust", get, post));
 }
 
 /// An adjustment as the form has it.
@@ -39,11 +33,7 @@ struct Wish<'a> {
 async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let mut form = Form::default();
-    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
-    form.set(
-        ID,
-        format!("console-{}", hex::encode(random::bytes::<8>().map_err(broken)?)),
-    );
+    form.set(ID, desk.new_id()?);
     form.set("tier", jackpot.meters.first().map_or("", |meter| &meter.tier));
     form.set("from", OUTSIDE);
     form.set("to", METERS[0]);
@@ -51,8 +41,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(ask(&desk, &jackpot, &form))
 }
 
-async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let checked = check(&desk, &jackpot, &form);
     let wish = match checked {
@@ -78,13 +67,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
 fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     let words = desk.words;
     let here = links::jackpot(&jackpot.id);
-    let title = words.tv("adjust-title", [("name", (&jackpot.name).into())]);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
-        side: None,
-    };
+    let page = jackpots::page(desk, jackpot, "adjust-title");
     let tiers: Vec<_> = jackpot
         .meters
         .iter()
@@ -99,27 +82,17 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
         "adjust-amount-hint",
         [("example", money(words.0, jackpot.currency.amount(12_345)).into())],
     );
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            input type="hidden" name=(ID) value=(form.get(ID));
-            p { (words.t("adjust-about")) }
-            div.fields {
-                (Field::new("tier", &words.t("tier"), Kind::Choice(&tiers)).of(form))
-                (Field::new("from", &words.t("adjust-from"), Kind::Choice(&sides)).of(form))
-                (Field::new("to", &words.t("adjust-to"), Kind::Choice(&sides)).of(form))
-                (Field::new("amount", &words.t("amount"), Kind::Amount).hint(&unit).of(form))
-            }
-            div.row { button.primary { (words.t("action-preview")) } a.button href=(here) { (words.t("action-cancel")) } }
+    let fields = html! {
+        input type="hidden" name=(ID) value=(form.get(ID));
+        p { (words.t("adjust-about")) }
+        div.fields {
+            (Field::new("tier", &words.t("tier"), Kind::Choice(&tiers)).of(form))
+            (Field::new("from", &words.t("adjust-from"), Kind::Choice(&sides)).of(form))
+            (Field::new("to", &words.t("adjust-to"), Kind::Choice(&sides)).of(form))
+            (Field::new("amount", &words.t("amount"), Kind::Amount).hint(&unit).of(form))
         }
     };
-    desk.page_with(status, &page, &content)
+    action::ask(desk, page, form, &here, &fields)
 }
 
 fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, form: &Form) -> Result<Wish<'a>, (&'static str, String)> {
@@ -200,9 +173,7 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         effects.push(words.tv("held-from", [("limit", shown(i128::from(limit)).into())]));
     }
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.tv("adjust-title", [("name", (&jackpot.name).into())]),
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        page: jackpots::page(desk, jackpot, "adjust-title"),
         effects: &effects,
         changes: &changes,
         button: &words.t("adjust-do"),

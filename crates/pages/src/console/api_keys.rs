@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::ServiceConfig;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::signing::Jwks;
@@ -12,11 +11,8 @@ use jackpot_ui::time::time;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
-use super::commands;
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::list::wide;
+use super::list::{heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, commands};
 use jackpot_kernel::keys::{Expiry, Key, KeyName, KnownKey, MAX_SUBJECTS, Role, Subject};
 
 /// How early a key's end is worth a word.
@@ -24,6 +20,8 @@ const SOON: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// The fields of a wish.
 const FIELDS: [&str; 6] = ["name", "role", "only", "expires", "codes", "owner"];
+
+const ROLES: [Role; 4] = [Role::Play, Role::Read, Role::Operate, Role::Approve];
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/keys", jackpot_kernel::http::get().to(get));
@@ -43,47 +41,28 @@ pub fn ends_soon(key: &Key, now: Timestamp) -> bool {
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let title = words.t("keys");
-    let page = Page {
-        section: Section::Keys,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
     let (form, made) = wish(&desk);
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = Page::new(Section::Keys, desk.words.t("keys")).of_form(&form);
     let content = html! {
         section.panel.stack {
             div id="keys" data-live="1000" { (table(&desk)) }
-            @if desk.is_bound() { p.hint { (words.t("keys-bound")) } }
+            @if desk.is_bound() { p.hint { (desk.words.t("keys-bound")) } }
         }
         @if desk.may_operate() { (new_key(&desk, &form, made.as_deref())) (revoking(&desk)) }
         (signing(&desk).await)
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk) -> Markup {
-    let words = desk.words;
     let now = Timestamp::now();
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("key-name")) }
-            th scope="col" { (words.t("key-role")) }
-            th scope="col" { (words.t("key-owner")) }
-            th scope="col" { (words.t("key-only")) }
-            th scope="col" { (words.t("key-codes")) }
-            th scope="col" { (words.t("key-created")) }
-            th scope="col" { (words.t("key-expires")) }
+            (heads(desk.words, &["key-name", "key-role", "key-owner", "key-only", "key-codes", "key-created", "key-expires"]))
         } }
         tbody { @for known in visible(desk) { (row(desk, &known.key, now)) } }
     } };
-    wide(&words.t("keys"), &rows)
+    wide(&desk.words.t("keys"), &rows)
 }
 
 fn row(desk: &Desk, key: &Key, now: Timestamp) -> Markup {
@@ -118,11 +97,7 @@ fn wish(desk: &Desk) -> (Form, Option<String>) {
         return (form, None);
     }
     match parsed(desk, &form) {
-        Ok(arguments) => {
-            let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-            let line = commands::line(desk, &arguments);
-            (form, Some(line))
-        }
+        Ok(line) => (form, Some(line)),
         Err(wrong) => {
             for (name, why) in wrong {
                 form.refuse(name, why);
@@ -132,8 +107,8 @@ fn wish(desk: &Desk) -> (Form, Option<String>) {
     }
 }
 
-/// The arguments of `jackpot key new`, checked as it checks them.
-fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, String)>> {
+/// The command `jackpot key new`, with arguments that are checked as it checks them.
+fn parsed(desk: &Desk, form: &Form) -> Result<String, Vec<(&'static str, String)>> {
     let words = desk.words;
     let mut wrong = Vec::new();
     if let Err(why) = form.get("name").parse::<KeyName>() {
@@ -147,8 +122,7 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     {
         wrong.push(("name", words.t("key-name-taken")));
     }
-    let role = [Role::Play, Role::Read, Role::Operate, Role::Approve].map(|role| role.to_string());
-    if !role.iter().any(|role| role == form.get("role")) {
+    if !ROLES.iter().any(|role| role.to_string() == form.get("role")) {
         wrong.push(("role", words.t("key-role-wrong")));
     }
     let only: Vec<_> = form.get("only").split_whitespace().collect();
@@ -179,27 +153,23 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let options = ["key", "new", "--role", form.get("role"), "--name", form.get("name")];
-    let only = only.iter().flat_map(|subject| ["--only", subject]);
-    let expires = [("--expires", expires)].into_iter().filter(|(_, end)| !end.is_empty());
-    let expires = expires.flat_map(|(option, end)| [option, end]);
-    let codes = codes.then_some("--codes");
-    let owner = [("--owner", owner)].into_iter().filter(|(_, name)| !name.is_empty());
-    let owner = owner.flat_map(|(option, name)| [option, name]);
-    Ok(options
-        .into_iter()
-        .chain(only)
-        .chain(expires)
-        .chain(codes)
-        .chain(owner)
-        .map(str::to_owned)
-        .collect())
+    let mut arguments = vec!["key", "new", "--role", form.get("role"), "--name", form.get("name")];
+    arguments.extend(only.iter().flat_map(|subject| ["--only", subject]));
+    if !expires.is_empty() {
+        arguments.extend(["--expires", expires]);
+    }
+    if codes {
+        arguments.push("--codes");
+    }
+    if !owner.is_empty() {
+        arguments.extend(["--owner", owner]);
+    }
+    Ok(commands::line(desk, &arguments))
 }
 
 fn new_key(desk: &Desk, form: &Form, made: Option<&str>) -> Markup {
     let words = desk.words;
-    let roles = [Role::Play, Role::Read, Role::Operate, Role::Approve]
-        .map(|role| (role.to_string(), words.t(&format!("role-{role}"))));
+    let roles = ROLES.map(|role| (role.to_string(), words.t(&format!("role-{role}"))));
     let [name_hint, owner_hint, only_hint, expires_hint] =
         ["key-name-hint", "key-owner-hint", "key-only-hint", "key-expires-hint"].map(|name| words.t(name));
     html! {

@@ -9,10 +9,8 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
-use super::list::{Filter, Listing, wide};
+use super::list::{Listing, heads, wide};
+use super::{Desk, Failure, Kind, Page, Section};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::ledger::queries::audit::AuditRow;
 
@@ -26,23 +24,19 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let [who, action, jackpot, coupon] =
-        ["audit-who", "audit-action", "jackpot-id", "coupon-id"].map(|name| words.t(name));
-    let [room, from, to] = ["room-id", "from-utc", "to-utc"].map(|name| words.t(name));
-    let any = (String::new(), words.t("audit-any"));
+    let any = (String::new(), desk.words.t("audit-any"));
     let actions = AUDITED
         .iter()
         .map(|action| ((*action).to_owned(), action_name(&desk, action)));
     let actions: Vec<_> = [any].into_iter().chain(actions).collect();
-    let filters: [Filter<'_>; 7] = [
-        ("who", &who, Kind::Text),
-        ("action", &action, Kind::Choice(&actions)),
-        ("jackpot_id", &jackpot, Kind::Text),
-        ("coupon_id", &coupon, Kind::Text),
-        ("room_id", &room, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
+    let filters = [
+        ("who", "audit-who", Kind::Text),
+        ("action", "audit-action", Kind::Choice(&actions)),
+        ("jackpot_id", "jackpot-id", Kind::Text),
+        ("coupon_id", "coupon-id", Kind::Text),
+        ("room_id", "room-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
     ];
     let listing = Listing {
         page: "/console/audit",
@@ -50,13 +44,9 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         filters: &filters,
     };
     let found = listing.read::<AuditRow>(&desk).await?;
-    let title = words.t("audit");
-    let page = Page {
-        section: Section::Audit,
-        title: &title,
-        trail: &[],
-        side: Some(listing.files(&desk)),
-    };
+    let page = Page::new(Section::Audit, desk.words.t("audit"))
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
@@ -64,16 +54,12 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page_with(found.status(), &page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn action_name(desk: &Desk, action: &str) -> String {
     let name = format!("audit-{action}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        action.to_owned()
-    }
+    desk.words.t_or(&name, action)
 }
 
 fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<AuditRow>) -> Markup {
@@ -88,12 +74,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<AuditRow>) -> Marku
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("audit-at")) }
-            th scope="col" { (words.t("audit-who")) }
-            th scope="col" { (words.t("audit-action")) }
-            th scope="col" { (words.t("audit-target")) }
-            th scope="col" { (words.t("audit-change")) }
-            th scope="col" { (words.t("action-reason")) }
+            (heads(words, &["audit-at", "audit-who", "audit-action", "audit-target", "audit-change", "action-reason"]))
         } }
         tbody { @for row in &list.items { tr {
             td { (time(&row.at)) }

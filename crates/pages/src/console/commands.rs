@@ -6,11 +6,8 @@ use actix_web::web::ServiceConfig;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
 use super::list::status;
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::ProblemBody;
@@ -23,7 +20,6 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 /// The text of a command of this program, with the settings of this instance, as a shell takes it.
-#[must_use]
 pub fn line(desk: &Desk, arguments: &[&str]) -> String {
     // An export is verified anywhere.
     let is_offline = arguments.first() == Some(&"verify") && !arguments.contains(&"--ledger");
@@ -49,7 +45,6 @@ pub fn shown(desk: &Desk, arguments: &[&str]) -> Markup {
 }
 
 /// The text that says whether the service must be stopped for a command that writes.
-#[must_use]
 pub fn beside(desk: &Desk) -> &'static str {
     let is_alone = desk.console.instance.redis == RedisMode::Embedded || desk.console.sql.kind() == sql::Kind::Sqlite;
     if is_alone { "command-stop" } else { "command-beside" }
@@ -58,13 +53,7 @@ pub fn beside(desk: &Desk) -> &'static str {
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let id = desk.query("jackpot").trim();
-    let title = words.t("commands");
-    let page = Page {
-        section: Section::Commands,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
+    let page = Page::new(Section::Commands, words.t("commands"));
     let jackpot: Option<Jackpot> = match id {
         "" => None,
         id => Some(desk.get(&links::jackpot_api(id)).await?),
@@ -86,7 +75,6 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
 
 /// The jackpot that the commands name.
 async fn chooser(desk: &Desk) -> Markup {
-    let words = desk.words;
     let mut form = Form::default();
     form.set("jackpot", desk.query("jackpot"));
     let told = desk.jackpots().await;
@@ -97,8 +85,8 @@ async fn chooser(desk: &Desk) -> Markup {
         .unwrap_or_default();
     html! {
         form.panel.stack method="get" action="/console/commands" {
-            (Field::new("jackpot", &words.t("jackpot-id"), Kind::Text).of(&form))
-            div.row { button.primary { (words.t("commands-show")) }
+            (Field::new("jackpot", &desk.words.t("jackpot-id"), Kind::Text).of(&form))
+            div.row { button.primary { (desk.words.t("commands-show")) }
                 @for jackpot in known.iter().take(8) { a.id href=(links::with_query("/console/commands", &[("jackpot", &jackpot.id)])) { (jackpot.id) } }
             }
         }

@@ -6,17 +6,16 @@ use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::currency::Currency;
 use jackpot_kernel::http::health::RefusedSubject;
 use jackpot_kernel::subject::Reason;
+use jackpot_ui::Words;
 use jackpot_ui::money::{grouped, money};
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
-use super::list::{self, status, wide};
-use super::{commands, links};
+use super::list::{self, heads, number_heads, status, wide};
+use super::shared::Told;
+use super::{Desk, Failure, Kind, Page, Section, commands, links};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::ledger::queries::reconciliation::Last;
 use jackpot_kernel::ledger::reconcile::report::{StateRow, Term};
@@ -69,36 +68,28 @@ pub async fn read(desk: &Desk) -> Result<Vec<Compared>, ProblemBody> {
     Ok(all)
 }
 
-/// The name of a kind.
 pub fn kind_name(desk: &Desk, kind: &str) -> String {
     let name = format!("kind-{kind}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        kind.to_owned()
-    }
+    desk.words.t_or(&name, kind)
 }
 
 async fn all(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let told = desk.comparisons().await;
-    let all = told
-        .value
-        .as_ref()
-        .map_err(|problem| Failure::of_api(words, problem.clone()))?;
-    let (title, label) = (words.t("reconciliation"), words.t("ledger-find"));
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &[],
-        side: Some(html! { a.button href="/console/files/json/reconciliation" { (words.t("as-json")) } }),
-    };
+    let all = shown(words, &told)?;
+    let page = Page::new(Section::Ledger, words.t("reconciliation"))
+        .beside(html! { a.button href="/console/files/json/reconciliation" { (words.t("as-json")) } });
     let content = html! {
         p { (words.t("reconciliation-about")) }
-        (list::filters(&desk, "/console/ledger", &[("id", &label, Kind::Text)]))
+        (list::filters(&desk, "/console/ledger", &[("id", "ledger-find", Kind::Text)]))
         section.panel { div id="compared" data-live="2000" { (table(&desk, all)) } }
     };
     Ok(desk.page(&page, &content))
+}
+
+fn shown(words: Words, told: &Told<Vec<Compared>>) -> Result<&Vec<Compared>, Failure> {
+    let all = told.value.as_ref();
+    all.map_err(|problem| Failure::of_api(words, problem.clone()))
 }
 
 fn table(desk: &Desk, all: &[Compared]) -> Markup {
@@ -115,12 +106,11 @@ fn table(desk: &Desk, all: &[Compared]) -> Markup {
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("subject")) }
-            th scope="col" { (words.t("verdict")) }
-            th.number scope="col" { (words.t("event")) }
-            th scope="col" { (words.t("checked-at")) }
-            th.number scope="col" { (words.t("lag")) }
-            th scope="col" { (words.t("see-also")) }
+            (heads(words, &["subject", "verdict"]))
+            (number_heads(words, &["event"]))
+            (heads(words, &["checked-at"]))
+            (number_heads(words, &["lag"]))
+            (heads(words, &["see-also"]))
         } }
         tbody { @for one in fits.iter().take(MAX_ROWS) { (row(desk, one)) } }
     } };
@@ -131,7 +121,6 @@ fn table(desk: &Desk, all: &[Compared]) -> Markup {
 }
 
 fn row(desk: &Desk, one: &Compared) -> Markup {
-    let words = desk.words;
     let here = links::compared(one.kind.as_str(), &one.id);
     html! { tr {
         th scope="row" { (kind_name(desk, one.kind.as_str())) " " a.id href=(here) { (one.id) } }
@@ -139,7 +128,7 @@ fn row(desk: &Desk, one: &Compared) -> Markup {
         td.number { @if let Some(event) = one.last.event { (event) } @else { "–" } }
         td { @if let Some(at) = &one.last.checked_at { (time(at)) } @else { "–" } }
         td.number { @if let Some(lag) = one.last.lag { (grouped(lag.into())) } @else { "–" } }
-        td { @if one.kind == JACKPOT { a href=(format!("{here}/postings")) { (words.t("postings")) } } }
+        td { @if one.kind == JACKPOT { a href=(format!("{here}/postings")) { (desk.words.t("postings")) } } }
     } }
 }
 
@@ -175,10 +164,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     let words = desk.words;
     let (kind, id) = (path.0.as_str(), path.1.as_str());
     let told = desk.comparisons().await;
-    let all = told
-        .value
-        .as_ref()
-        .map_err(|problem| Failure::of_api(words, problem.clone()))?;
+    let all = shown(words, &told)?;
     let found = all.iter().find(|one| one.kind.as_str() == kind && one.id == id);
     let one = found.ok_or_else(|| Failure::new(words, StatusCode::NOT_FOUND, "failure-no-page"))?;
     // Its state in Redis, which may be away.
@@ -197,13 +183,8 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
             .iter()
             .find(|of| of.kind.as_str() == kind && of.id.as_str() == id)
     });
-    let title = format!("{} {id}", kind_name(&desk, kind));
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &[(words.t("nav-ledger"), "/console/ledger".to_owned())],
-        side: None,
-    };
+    let page = Page::new(Section::Ledger, format!("{} {id}", kind_name(&desk, kind)))
+        .under([(words.t("nav-ledger"), "/console/ledger".to_owned())]);
     let content = html! {
         (tabs(&desk, one.kind, id, ""))
         div.stack id="state" data-live="2000" { (state(&desk, one, &now, refused)) }
@@ -286,20 +267,15 @@ fn sides(desk: &Desk, first: &str) -> Markup {
 }
 
 fn term_row(desk: &Desk, term: &Term, now: &Now) -> Markup {
-    let words = desk.words;
     let shown = |value: i64| {
         if let (Some(currency), false) = (now.currency, term.term.ends_with("_micro")) {
-            return money(words.0, currency.amount(value));
+            return money(desk.words.0, currency.amount(value));
         }
         let sign = if value < 0 { "−" } else { "" };
         format!("{sign}{}", grouped(value.unsigned_abs().into()))
     };
     let name = format!("term-{}", term.term);
-    let name = if words.has(&name) {
-        words.t(&name)
-    } else {
-        term.term.clone()
-    };
+    let name = desk.words.t_or(&name, &term.term);
     let agrees = term.redis == term.ledger;
     html! { tr.wrong[!agrees] {
         th scope="row" { (name) }
@@ -315,9 +291,8 @@ fn differs(desk: &Desk, agrees: bool) -> Markup {
 
 /// The rest of the state: what differs, and what agrees for who opens it.
 fn rest(desk: &Desk, one: &Compared) -> Markup {
-    let words = desk.words;
     let (same, other): (Vec<_>, Vec<_>) = one.last.state.iter().partition(|row| row.agrees);
-    let title = words.t("rest-of-state");
+    let title = desk.words.t("rest-of-state");
     let rows = |rows: &[&StateRow]| {
         let table = html! { table {
             thead { (sides(desk, "name")) }
@@ -335,7 +310,7 @@ fn rest(desk: &Desk, one: &Compared) -> Markup {
             section.panel.stack {
                 h2 { (title) }
                 @if !other.is_empty() { (rows(&other)) }
-                @if !same.is_empty() { details { summary { (words.tv("n-agree", [("count", same.len().into())])) } (rows(&same)) } }
+                @if !same.is_empty() { details { summary { (desk.words.tv("n-agree", [("count", same.len().into())])) } (rows(&same)) } }
             }
         }
     }

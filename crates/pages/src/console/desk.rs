@@ -36,6 +36,7 @@ use jackpot_kernel::http::inside::{ApiCall, Inside};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_kernel::http::{Asked, ConnectionState};
 use jackpot_kernel::http::{html, peer};
+use jackpot_kernel::random;
 use jackpot_kernel::telemetry::request;
 
 /// The cookie over plain HTTP. Over TLS the prefix keeps other hosts of the domain from setting it (RFC 6265bis, 4.1.3.2).
@@ -71,19 +72,16 @@ pub struct Desk {
 }
 
 /// Name of the session's cookie for this client.
-#[must_use]
 pub fn cookie_name(is_tls: bool) -> &'static str {
     if is_tls { TLS_COOKIE_NAME } else { COOKIE_NAME }
 }
 
 /// Whether the client came over TLS, to this instance or to a trusted proxy.
-#[must_use]
 pub fn is_tls(console: &Console, request: &HttpRequest) -> bool {
     console.takes_tls || peer::is_proxied_tls(request)
 }
 
 /// The value of a cookie.
-#[must_use]
 pub fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
     let all = request
         .headers()
@@ -96,7 +94,6 @@ pub fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
 }
 
 /// Whether a form was sent by a page of this service, as far as the browser says it.
-#[must_use]
 pub fn is_from_here(request: &HttpRequest) -> bool {
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
     let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
@@ -120,7 +117,6 @@ pub async fn session(console: &Console, request: &HttpRequest) -> Option<Session
 }
 
 /// The part of a key's digest that a token holds.
-#[must_use]
 pub fn key_name(digest: &[u8; 32]) -> [u8; KEY_BYTES] {
     let mut name = [0; KEY_BYTES];
     name.copy_from_slice(&digest[..KEY_BYTES]);
@@ -197,9 +193,6 @@ pub const FORM_TOKEN: &str = "form_token";
 const MAX_FORM_BYTES: usize = 1 << 20;
 
 /// The fields of a body.
-///
-/// # Errors
-/// A body that is too large or breaks off.
 pub async fn read_form(words: Words, payload: &mut Payload) -> Result<Form, Failure> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
@@ -213,13 +206,56 @@ pub async fn read_form(words: Words, payload: &mut Payload) -> Result<Form, Fail
 }
 
 /// A page without its content.
-pub struct Page<'a> {
-    pub section: Section,
-    pub title: &'a str,
-    /// The pages above it: texts and addresses.
-    pub trail: &'a [(String, String)],
-    /// Beside the heading.
-    pub side: Option<Markup>,
+pub struct Page {
+    section: Section,
+    title: String,
+    trail: Vec<(String, String)>,
+    side: Option<Markup>,
+    status: StatusCode,
+    scripts: Vec<&'static Asset>,
+}
+
+impl Page {
+    pub fn new(section: Section, title: impl Into<String>) -> Self {
+        Self {
+            section,
+            title: title.into(),
+            trail: Vec::new(),
+            side: None,
+            status: StatusCode::OK,
+            scripts: vec![&SCRIPT],
+        }
+    }
+
+    /// Under these pages: texts and addresses.
+    pub fn under(self, trail: impl Into<Vec<(String, String)>>) -> Self {
+        let trail = trail.into();
+        Self { trail, ..self }
+    }
+
+    /// With this beside the heading.
+    pub fn beside(self, side: impl Into<Option<Markup>>) -> Self {
+        let side = side.into();
+        Self { side, ..self }
+    }
+
+    pub fn status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// With the status of a form: 422 once it was refused.
+    pub fn of_form(self, form: &Form) -> Self {
+        if form.is_refused() {
+            return self.status(StatusCode::UNPROCESSABLE_ENTITY);
+        }
+        self
+    }
+
+    /// With a script beside the one of every page.
+    pub fn script(mut self, script: &'static Asset) -> Self {
+        self.scripts.push(script);
+        self
+    }
 }
 
 /// A part of the console, in its side bar.
@@ -242,108 +278,70 @@ pub enum Section {
     Commands,
 }
 
-impl Section {
-    /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[
-        (
-            "nav-play",
-            &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
-        ),
-        (
-            "nav-money",
-            &[Self::Payouts, Self::Entries, Self::Ledger, Self::Reports],
-        ),
-        (
-            "nav-service",
-            &[
-                Self::Subscriptions,
-                Self::Audit,
-                Self::Keys,
-                Self::Instances,
-                Self::Emergency,
-                Self::Commands,
-            ],
-        ),
-    ];
+/// A section in the side bar: the text of its name, and its address.
+type Entry = (Section, &'static str, &'static str);
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Overview => "nav-overview",
-            Self::Guide => "guide",
-            Self::Jackpots => "nav-jackpots",
-            Self::Coupons => "nav-coupons",
-            Self::Rooms => "nav-rooms",
-            Self::Payouts => "nav-payouts",
-            Self::Entries => "nav-entries",
-            Self::Ledger => "nav-ledger",
-            Self::Reports => "nav-reports",
-            Self::Subscriptions => "nav-subscriptions",
-            Self::Audit => "nav-audit",
-            Self::Keys => "nav-keys",
-            Self::Instances => "nav-instances",
-            Self::Emergency => "emergency",
-            Self::Commands => "nav-commands",
-        }
-    }
-
-    const fn path(self) -> &'static str {
-        match self {
-            Self::Overview => "/console/",
-            Self::Guide => "/console/guide",
-            Self::Jackpots => "/console/jackpots",
-            Self::Coupons => "/console/coupons",
-            Self::Rooms => "/console/rooms",
-            Self::Payouts => "/console/payouts",
-            Self::Entries => "/console/entries",
-            Self::Ledger => "/console/ledger",
-            Self::Reports => "/console/reports",
-            Self::Subscriptions => "/console/subscriptions",
-            Self::Audit => "/console/audit",
-            Self::Keys => "/console/keys",
-            Self::Instances => "/console/instances",
-            Self::Emergency => links::EMERGENCY,
-            Self::Commands => "/console/commands",
-        }
-    }
-}
+/// The groups of the side bar: the texts of their names, and their sections.
+const SIDE_BAR: [(&str, &[Entry]); 3] = [
+    (
+        "nav-play",
+        &[
+            (Section::Overview, "nav-overview", "/console/"),
+            (Section::Guide, "guide", "/console/guide"),
+            (Section::Jackpots, "nav-jackpots", "/console/jackpots"),
+            (Section::Coupons, "nav-coupons", "/console/coupons"),
+            (Section::Rooms, "nav-rooms", "/console/rooms"),
+        ],
+    ),
+    (
+        "nav-money",
+        &[
+            (Section::Payouts, "nav-payouts", "/console/payouts"),
+            (Section::Entries, "nav-entries", "/console/entries"),
+            (Section::Ledger, "nav-ledger", "/console/ledger"),
+            (Section::Reports, "nav-reports", "/console/reports"),
+        ],
+    ),
+    (
+        "nav-service",
+        &[
+            (Section::Subscriptions, "nav-subscriptions", "/console/subscriptions"),
+            (Section::Audit, "nav-audit", "/console/audit"),
+            (Section::Keys, "nav-keys", "/console/keys"),
+            (Section::Instances, "nav-instances", "/console/instances"),
+            (Section::Emergency, "emergency", links::EMERGENCY),
+            (Section::Commands, "nav-commands", "/console/commands"),
+        ],
+    ),
+];
 
 impl Desk {
     /// A parameter of the page's address; empty without it.
-    #[must_use]
     pub fn query(&self, name: &str) -> &str {
         self.query.get(name).map_or("", String::as_str)
     }
 
     /// Whether the key may name only some jackpots, coupons and rooms.
-    #[must_use]
     pub fn is_bound(&self) -> bool {
         self.session.caller.own_of_all_kinds().is_some()
     }
 
     /// Whether the operator may act, or only look.
-    #[must_use]
     pub fn may_operate(&self) -> bool {
         self.session.caller.role() == Role::Operate
     }
 
     /// Whether the operator approves, and sees no more than what waits for that.
-    #[must_use]
     pub fn may_approve(&self) -> bool {
         self.session.caller.role() == Role::Approve
     }
 
     /// Asks the API.
-    ///
-    /// # Errors
-    /// Its refusal.
     pub async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, ProblemBody> {
         self.call(Method::GET, path, None).await
     }
 
     /// Asks the API for what the page is about.
-    ///
-    /// # Errors
-    /// The page that says why not.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.ask(path)
             .await
@@ -351,25 +349,18 @@ impl Desk {
     }
 
     /// Acts by the API. For an action whose body has no reason call `keep_reason` first.
-    ///
-    /// # Errors
-    /// Its refusal.
     pub async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, ProblemBody> {
-        let content = body.map(|body| Bytes::from(body.to_string()));
-        read(path, self.answer(method, path, content, Vec::new()).await?).await
+        read(path, self.answer(method, path, content(body), Vec::new()).await?).await
     }
 
     /// Asks the API for something that it tells even with a problem of this status.
-    ///
-    /// # Errors
-    /// Another refusal.
     pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ProblemBody> {
-        let mut answer = self.answer(Method::GET, path, None, Vec::new()).await?;
+        let mut answer = self.answer(Method::GET, path, Payload::None, Vec::new()).await?;
         if answer.status() == also {
             *answer.status_mut() = StatusCode::OK;
         }
@@ -377,13 +368,13 @@ impl Desk {
     }
 
     /// Asks the API for a file, to be passed on as it comes.
-    ///
-    /// # Errors
-    /// The page that says why not.
     pub async fn file(&self, path: &str, accept: &'static str) -> Result<HttpResponse, Failure> {
         let wish = vec![(ACCEPT, HeaderValue::from_static(accept))];
         let failed = |problem| Failure::of_api(self.words, problem);
-        let answer = self.answer(Method::GET, path, None, wish).await.map_err(failed)?;
+        let answer = self
+            .answer(Method::GET, path, Payload::None, wish)
+            .await
+            .map_err(failed)?;
         if answer.status() == StatusCode::OK {
             return Ok(answer);
         }
@@ -391,9 +382,6 @@ impl Desk {
     }
 
     /// The same under a precondition.
-    ///
-    /// # Errors
-    /// The API's refusal, also when the precondition does not hold.
     pub async fn call_if<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -402,18 +390,21 @@ impl Desk {
         condition: HeaderName,
         tag: &str,
     ) -> Result<T, ProblemBody> {
-        let content = body.map(|body| Bytes::from(body.to_string()));
         let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;
-        read(path, self.answer(method, path, content, vec![(condition, tag)]).await?).await
+        read(
+            path,
+            self.answer(method, path, content(body), vec![(condition, tag)]).await?,
+        )
+        .await
     }
 
     /// What the page is about, and the tag of its version.
-    ///
-    /// # Errors
-    /// The page that says why not.
     pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
         let failed = |problem| Failure::of_api(self.words, problem);
-        let answer = self.answer(Method::GET, path, None, Vec::new()).await.map_err(failed)?;
+        let answer = self
+            .answer(Method::GET, path, Payload::None, Vec::new())
+            .await
+            .map_err(failed)?;
         let tag = answer
             .headers()
             .get(ETAG)
@@ -423,26 +414,8 @@ impl Desk {
         Ok((read(path, answer).await.map_err(failed)?, tag))
     }
 
-    /// The API's answer as it is: a stream, a file, a problem.
-    ///
-    /// # Errors
-    /// A path that is no path.
+    /// The API's answer as it is: a stream, a file, a problem. The content may still be arriving.
     pub async fn answer(
-        &self,
-        method: Method,
-        path: &str,
-        content: Option<Bytes>,
-        headers: Vec<(HeaderName, HeaderValue)>,
-    ) -> Result<HttpResponse, ProblemBody> {
-        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers)
-            .await
-    }
-
-    /// The same with content that may still be arriving.
-    ///
-    /// # Errors
-    /// A path that is no path.
-    pub async fn pass(
         &self,
         method: Method,
         path: &str,
@@ -472,15 +445,12 @@ impl Desk {
     }
 
     /// Whether a form with this token is from a page of this session.
-    #[must_use]
     pub fn is_own_form(&self, sent: &str) -> bool {
         self.console.sessions.is_form_token(&self.session.token.id, sent)
     }
 
     /// An answer as a page reads it.
-    ///
-    /// # Errors
-    /// The answer is another one: the page and the API are of different versions.
+    /// Errors: the answer is another one: the page and the API are of different versions.
     pub fn parsed<T: DeserializeOwned>(&self, answer: &Value) -> Result<T, Failure> {
         T::deserialize(answer).map_err(|error| {
             tracing::error!(%error, "a page can't read an answer of the API");
@@ -489,49 +459,38 @@ impl Desk {
     }
 
     /// What an action of this session did, for the address of the page after it.
-    #[must_use]
     pub fn flash(&self, done: &str) -> String {
         let id = &self.session.token.id;
         self.console.sessions.flash(id, done, Timestamp::now())
     }
 
+    /// An id for an action of a form, which makes a repeat of it harmless.
+    pub fn new_id(&self) -> Result<String, Failure> {
+        let broken = |_| Failure::new(self.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
+        Ok(format!(
+            "console-{}",
+            hex::encode(random::bytes::<8>().map_err(broken)?)
+        ))
+    }
+
     /// The hidden field of every form.
-    #[must_use]
     pub fn form_token(&self) -> Markup {
         let token = self.console.sessions.form_token(&self.session.token.id);
         html! { input type="hidden" name=(FORM_TOKEN) value=(token); }
     }
 
     /// The whole page.
-    #[must_use]
-    pub fn page(&self, page: &Page<'_>, content: &Markup) -> HttpResponse {
-        self.page_with(StatusCode::OK, page, content)
-    }
-
-    /// The same with a status: of a form that was refused.
-    #[must_use]
-    pub fn page_with(&self, status: StatusCode, page: &Page<'_>, content: &Markup) -> HttpResponse {
-        self.page_and(status, page, &[], content)
-    }
-
-    /// The same with scripts beside the one of every page.
-    #[must_use]
-    pub fn page_and(&self, status: StatusCode, page: &Page<'_>, scripts: &[&Asset], content: &Markup) -> HttpResponse {
+    pub fn page(&self, page: &Page, content: &Markup) -> HttpResponse {
         let words = self.words;
-        let scripts: Vec<_> = [&SCRIPT].into_iter().chain(scripts.iter().copied()).collect();
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
-            language: words.0,
-            title: &title,
-            class: "console",
-            scripts: &scripts,
-            head: None,
-            listed: false,
+            scripts: &page.scripts,
+            ..Frame::new(words, &title, "console")
         };
-        html::page(status, words, frame.around(&self.around(page, content)))
+        html::page(page.status, words, frame.around(&self.around(page, content)))
     }
 
-    fn around(&self, page: &Page<'_>, content: &Markup) -> Markup {
+    fn around(&self, page: &Page, content: &Markup) -> Markup {
         let words = self.words;
         html! {
             a.skip href="#content" { (words.t("skip")) }
@@ -546,7 +505,7 @@ impl Desk {
             main id="content" tabindex="-1" {
                 @if !page.trail.is_empty() {
                     nav.trail aria-label=(words.t("trail")) { ol {
-                        @for (text, href) in page.trail { li { a href=(href) { (text) } } }
+                        @for (text, href) in &page.trail { li { a href=(href) { (text) } } }
                     } }
                 }
                 div.heading { h1 { (page.title) } @if let Some(side) = &page.side { (side) } }
@@ -565,18 +524,22 @@ impl Desk {
 }
 
 fn sections(words: Words, current: Section, approves: bool) -> Markup {
-    let is_shown = |section: &Section| !approves || *section == Section::Payouts;
-    let groups = Section::GROUPS
+    let is_shown = |section: Section| !approves || section == Section::Payouts;
+    let groups = SIDE_BAR
         .iter()
-        .filter(|(_, sections)| sections.iter().any(is_shown));
+        .filter(|(_, sections)| sections.iter().any(|(section, ..)| is_shown(*section)));
     html! {
         @for (group, sections) in groups {
             h2 { (words.t(group)) }
-            ul { @for section in sections.iter().filter(|section| is_shown(section)) {
-                li { a href=(section.path()) aria-current=[(*section == current).then_some("page")] { (words.t(section.name())) } }
+            ul { @for (section, name, path) in sections.iter().filter(|(section, ..)| is_shown(*section)) {
+                li { a href=(path) aria-current=[(*section == current).then_some("page")] { (words.t(name)) } }
             } }
         }
     }
+}
+
+fn content(body: Option<&Value>) -> Payload {
+    body.map_or(Payload::None, |body| Payload::from(Bytes::from(body.to_string())))
 }
 
 /// The value of an answer, or its problem.
@@ -620,7 +583,7 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if !path.ends_with("/stream") {
         return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
     }
-    let answer = desk.answer(Method::GET, &path, None, Vec::new()).await;
+    let answer = desk.answer(Method::GET, &path, Payload::None, Vec::new()).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     let status = answer.status();
     let kind = answer.headers().get(CONTENT_TYPE).cloned();

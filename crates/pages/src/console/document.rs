@@ -2,8 +2,8 @@
 //! nobody overwrites what another operator changed meanwhile.
 
 use actix_web::HttpResponse;
+use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
-use actix_web::http::{Method, StatusCode};
 use jackpot_core::ids::Id;
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
@@ -11,14 +11,11 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::action::{self, Action, Change};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, links};
 use jackpot_kernel::http::problem::ProblemBody;
 
 /// The field of a new thing's id.
-const ID: &str = "id";
+pub const ID: &str = "id";
 /// The field of the version that the operator saw.
 const VERSION: &str = "version";
 /// The version that no definition has. A PUT on condition of it is checked like any other and changes nothing.
@@ -51,7 +48,7 @@ pub enum Shape {
 #[derive(Debug, Clone, Copy)]
 pub struct Thing {
     pub section: Section,
-    /// Begins the names of its texts, such as `coupon`.
+    /// Begins the names of its texts, such as `coupon`. Its plural is in the paths of the console and of the API.
     pub name: &'static str,
     /// Every field of the definition.
     pub fields: &'static [Spec],
@@ -59,15 +56,15 @@ pub struct Thing {
     pub asked: &'static [Spec],
     /// Names the action in its texts: `new`, `change`.
     pub verb: &'static str,
-    /// The list in the console.
-    pub pages: &'static str,
-    /// The list in the API.
-    pub api: &'static str,
     /// What a PUT means: the definition before, if there is one, and after.
     pub effects: fn(Words, Option<&Value>, &Value) -> Vec<String>,
 }
 
 impl Spec {
+    pub const fn new(name: &'static str, shape: Shape) -> Self {
+        Self { name, shape }
+    }
+
     /// The value of the form. What is no value of this shape goes to the API as it is, which says what is wrong.
     fn value(self, form: &Form) -> Value {
         let text = form.get(self.name);
@@ -145,11 +142,16 @@ impl Thing {
     }
 
     fn api(&self, id: &str) -> String {
-        format!("{}/{}", self.api, links::part(id))
+        format!("/v1/{}s/{}", self.name, links::part(id))
+    }
+
+    /// The list in the console.
+    fn list(&self) -> String {
+        format!("/console/{}s", self.name)
     }
 
     fn page_of(&self, id: &str) -> String {
-        format!("{}/{}", self.pages, links::part(id))
+        format!("{}/{}", self.list(), links::part(id))
     }
 
     /// The definition alone, of an answer of the API.
@@ -191,9 +193,6 @@ impl Thing {
     }
 
     /// The form of a change.
-    ///
-    /// # Errors
-    /// There is no such thing, or it can't be read.
     pub async fn ask_change(&self, desk: &Desk, id: &str) -> Result<HttpResponse, Failure> {
         let current: Value = desk.get(&self.api(id)).await?;
         let mut form = Form::default();
@@ -206,37 +205,20 @@ impl Thing {
 
     fn ask(&self, desk: &Desk, current: Option<&Value>, form: &Form) -> HttpResponse {
         let words = desk.words;
-        let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
-        let title = self.title(words, current);
-        let trail = self.trail(desk, current);
-        let page = Page {
-            section: self.section,
-            title: &title,
-            trail: &trail,
-            side: None,
-        };
-        let status = if form.is_refused() {
-            StatusCode::UNPROCESSABLE_ENTITY
-        } else {
-            StatusCode::OK
-        };
+        let back = current.map_or_else(|| self.list(), |current| self.page_of(id_of(current)));
+        let page = self.page(desk, current);
         let about = format!("{}-{}-about", self.name, self.verb);
-        let content = html! {
-            (form.summary(words))
-            form.panel.stack method="post" {
-                (desk.form_token())
-                @if form.has(VERSION) { input type="hidden" name=(VERSION) value=(form.get(VERSION)); }
-                @if words.has(&about) { p { (words.t(&about)) } }
-                div.fields {
-                    @if current.is_none() {
-                        (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
-                    }
-                    @for spec in self.asked { (self.field(words, *spec, form)) }
+        let fields = html! {
+            @if form.has(VERSION) { input type="hidden" name=(VERSION) value=(form.get(VERSION)); }
+            @if words.has(&about) { p { (words.t(&about)) } }
+            div.fields {
+                @if current.is_none() {
+                    (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
                 }
-                div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
+                @for spec in self.asked { (self.field(words, *spec, form)) }
             }
         };
-        desk.page_with(status, &page, &content)
+        action::ask(desk, page, form, &back, &fields)
     }
 
     fn field(&self, words: Words, spec: Spec, form: &Form) -> Markup {
@@ -250,22 +232,17 @@ impl Thing {
         field.of(form)
     }
 
-    fn title(&self, words: Words, current: Option<&Value>) -> String {
+    fn page(&self, desk: &Desk, current: Option<&Value>) -> Page {
         let name = current.map(name_of).unwrap_or_default();
-        words.tv(&format!("{}-{}-title", self.name, self.verb), [("name", name.into())])
-    }
-
-    fn trail(&self, desk: &Desk, current: Option<&Value>) -> Vec<(String, String)> {
-        let list = (desk.words.t(&format!("{}s", self.name)), self.pages.to_owned());
+        let words = desk.words;
+        let title = words.tv(&format!("{}-{}-title", self.name, self.verb), [("name", name.into())]);
+        let list = (words.t(&format!("{}s", self.name)), self.list());
         let one = current.map(|current| (name_of(current).to_owned(), self.page_of(id_of(current))));
-        [list].into_iter().chain(one).collect()
+        Page::new(self.section, title).under([list].into_iter().chain(one).collect::<Vec<_>>())
     }
 
     /// Checks the form, shows what it changes, and changes it once the operator has confirmed that. `id`: none for a
     /// new one.
-    ///
-    /// # Errors
-    /// There is no such thing, or it can't be read.
     pub async fn post(&self, posted: Posted, id: Option<&str>) -> Result<HttpResponse, Failure> {
         let Posted { desk, mut form } = posted;
         let current = match id {
@@ -273,7 +250,7 @@ impl Thing {
             None => None,
         };
         let id = id.unwrap_or_else(|| form.get(ID)).to_owned();
-        if current.is_none() && !self.is_free(&desk, &id, &mut form).await? {
+        if current.is_none() && !is_free(&desk, &id, &self.api(&id), &mut form).await? {
             return Ok(self.ask(&desk, None, &form));
         }
         let wanted = self.wanted(current.as_ref(), &form);
@@ -306,22 +283,6 @@ impl Thing {
         Ok(self.preview(&desk, current.as_ref(), &wanted, &mut form))
     }
 
-    /// Whether a new thing may have this id. Says beside the field why not.
-    async fn is_free(&self, desk: &Desk, id: &str, form: &mut Form) -> Result<bool, Failure> {
-        if Id::parse(id).is_err() {
-            form.refuse(ID, desk.words.t("field-id-wrong"));
-            return Ok(false);
-        }
-        match desk.ask::<Value>(&self.api(id)).await {
-            Ok(_) => {
-                form.refuse(ID, desk.words.t("field-id-taken"));
-                Ok(false)
-            }
-            Err(problem) if problem.status == 404 => Ok(true),
-            Err(problem) => Err(Failure::of_api(desk.words, problem)),
-        }
-    }
-
     async fn put(
         &self,
         desk: &Desk,
@@ -348,11 +309,9 @@ impl Thing {
                 form.set(VERSION, version);
             }
         }
-        let back = current.map_or_else(|| self.pages.to_owned(), |current| self.page_of(id_of(current)));
+        let back = current.map_or_else(|| self.list(), |current| self.page_of(id_of(current)));
         let action = Action {
-            section: self.section,
-            title: &self.title(words, current),
-            trail: &self.trail(desk, current),
+            page: self.page(desk, current),
             effects: &(self.effects)(words, current, wanted),
             changes: &changes,
             button: &words.t(&format!("{}-{}-do", self.name, self.verb)),
@@ -377,6 +336,23 @@ impl Thing {
     }
 }
 
+/// Whether a new thing may have this id, which the API has at `path`. Says beside the field why not.
+pub async fn is_free(desk: &Desk, id: &str, path: &str, form: &mut Form) -> Result<bool, Failure> {
+    if Id::parse(id).is_err() {
+        form.refuse(ID, desk.words.t("field-id-wrong"));
+        return Ok(false);
+    }
+    match desk.ask::<Value>(path).await {
+        // Its own repeat, or that of another operator.
+        Ok(_) => {
+            form.refuse(ID, desk.words.t("field-id-taken"));
+            Ok(false)
+        }
+        Err(problem) if problem.status == 404 => Ok(true),
+        Err(problem) => Err(Failure::of_api(desk.words, problem)),
+    }
+}
+
 /// An item of a list is shown beside the field of the list.
 fn field_of(name: &str) -> String {
     name.split(['[', '.']).next().unwrap_or(name).to_owned()
@@ -387,7 +363,6 @@ fn id_of(value: &Value) -> &str {
 }
 
 /// What people call it.
-#[must_use]
 pub fn name_of(value: &Value) -> &str {
     value["name"].as_str().unwrap_or_else(|| id_of(value))
 }
@@ -397,10 +372,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn spec(shape: Shape) -> Spec {
-        Spec { name: "x", shape }
-    }
 
     #[test]
     fn a_time_of_a_form_is_one_of_the_api_and_back() {
@@ -432,7 +403,7 @@ mod tests {
         ] {
             let mut form = Form::default();
             form.set("x", text);
-            assert_eq!(spec(shape).value(&form), value, "{text}");
+            assert_eq!(Spec::new("x", shape).value(&form), value, "{text}");
         }
     }
 }

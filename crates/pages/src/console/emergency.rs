@@ -2,32 +2,26 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use jackpot_kernel::ledger::api::emergency::EmergencyState;
 use jackpot_ui::Words;
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::links;
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, links};
 
 /// Subjects that the page names; the answer of the API has more.
 const MAX_NAMED: usize = 20;
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route(links::EMERGENCY, jackpot_kernel::http::get().to(get))
-        .route(links::EMERGENCY, web::post().to(post));
+    config.configure(form_routes(links::EMERGENCY, get, post));
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     page(&desk, &Form::default()).await
 }
 
-async fn post(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     // What the operator has seen decides, not what holds by now: a second press of a button must not undo the first.
     let verb = if form.get(VERB) == "start" { "start" } else { "stop" };
     let body = json!({ "reason": form.get(REASON) });
@@ -70,9 +64,7 @@ async fn page(desk: &Desk, form: &Form) -> Result<HttpResponse, Failure> {
     let mut form = form.clone();
     form.set(VERB, verb);
     let action = Action {
-        section: Section::Emergency,
-        title: &words.t("emergency"),
-        trail: &[],
+        page: Page::new(Section::Emergency, words.t("emergency")),
         effects: &effects,
         changes: &changes,
         button: &words.t(&format!("emergency-{verb}")),

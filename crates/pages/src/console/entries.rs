@@ -9,11 +9,8 @@ use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
-use super::list::{Filter, Listing, wide};
+use super::list::{Listing, heads, number_heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 
@@ -28,35 +25,26 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let [player, jackpot, from, to] = ["player-id", "jackpot-id", "from-utc", "to-utc"].map(|name| words.t(name));
-    let source = words.t("source-id");
-    let filters: [Filter<'_>; 5] = [
-        ("player_id", &player, Kind::Text),
-        ("jackpot_id", &jackpot, Kind::Text),
-        ("source_id", &source, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
+    let filters = [
+        ("player_id", "player-id", Kind::Text),
+        ("jackpot_id", "jackpot-id", Kind::Text),
+        ("source_id", "source-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
     ];
     let listing = Listing {
         page: "/console/entries",
         api: "entries",
         filters: &filters,
     };
-    let title = words.t("entries");
-    let page = |side| Page {
-        section: Section::Entries,
-        title: &title,
-        trail: &[],
-        side,
-    };
+    let page = Page::new(Section::Entries, desk.words.t("entries"));
     if !listing.is_filtered(&desk) {
         let content = html! {
             (super::list::filters(&desk, listing.page, &filters))
-            div.empty { p { (words.t("entries-ask")) } }
+            div.empty { p { (desk.words.t("entries-ask")) } }
             (one_form(&desk))
         };
-        return Ok(desk.page(&page(None), &content));
+        return Ok(desk.page(&page, &content));
     }
     let found = listing.read::<EntryRow>(&desk).await?;
     let content = html! {
@@ -68,7 +56,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         (one_form(&desk))
     };
     let files = found.list.is_some().then(|| listing.files(&desk));
-    Ok(desk.page_with(found.status(), &page(files), &content))
+    Ok(desk.page(&page.beside(files).of_form(&found.form), &content))
 }
 
 /// The way to an entry whose id is known.
@@ -104,13 +92,11 @@ fn table(desk: &Desk, list: &PageBody<EntryRow>) -> Markup {
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("entry")) }
-            th scope="col" { (words.t("jackpot")) }
-            th.number scope="col" { (words.t("sequence")) }
-            th scope="col" { (words.t("entered-at")) }
-            th.number scope="col" { (words.t("stake-minor")) }
-            th scope="col" { (words.t("source-id")) }
-            th scope="col" { (words.t("outcome")) }
+            (heads(words, &["entry", "jackpot"]))
+            (number_heads(words, &["sequence"]))
+            (heads(words, &["entered-at"]))
+            (number_heads(words, &["stake-minor"]))
+            (heads(words, &["source-id", "outcome"]))
         } }
         tbody { @for entry in &list.items { tr {
             th.id scope="row" { a href=(links::entry(&entry.jackpot_id, &entry.entry_id)) { (entry.entry_id) } }
@@ -151,15 +137,10 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
     let api = format!("{}/entries/{}", links::jackpot_api(&id), links::part(&entry_id));
     let entry: Entry = desk.get(&api).await?;
     let title = words.tv("entry-title", [("id", (&entry.entry_id).into())]);
-    let page = Page {
-        section: Section::Entries,
-        title: &title,
-        trail: &[
-            (words.t("entries"), "/console/entries".to_owned()),
-            (entry.player_id.to_string(), links::entries_of(&entry.player_id)),
-        ],
-        side: None,
-    };
+    let page = Page::new(Section::Entries, title).under([
+        (words.t("entries"), "/console/entries".to_owned()),
+        (entry.player_id.to_string(), links::entries_of(&entry.player_id)),
+    ]);
     let content = html! {
         section.panel { h2 { (words.t("outcome")) } (outcome(&desk, &jackpot, &entry.outcome)) }
         section.panel { h2 { (words.t("entry")) } dl.facts {
@@ -202,8 +183,7 @@ fn contributions(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> Markup {
     let words = desk.words;
     let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let rows = html! { table {
-        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("contributed")) }
-            th.number scope="col" { (words.t("pool-then")) } } }
+        thead { tr { (heads(words, &["tier"])) (number_heads(words, &["contributed", "pool-then"])) } }
         tbody { @for one in &entry.contributions {
             tr { th.id scope="row" { (one.tier) } td.number { (shown(one.amount)) } td.number { (shown(one.pool)) } }
         } }
@@ -214,8 +194,7 @@ fn contributions(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> Markup {
 fn draw(desk: &Desk, draw: &Draw) -> Markup {
     let words = desk.words;
     let rows = html! { table {
-        thead { tr { th scope="col" { (words.t("attempt")) } th scope="col" { (words.t("rank")) }
-            th scope="col" { (words.t("result")) } } }
+        thead { tr { (heads(words, &["attempt", "rank", "result"])) } }
         tbody { @for one in &draw.attempts {
             tr { td { (one.attempt) } td { (one.rank) } td { (words.t(&format!("drawn-{}", one.result.as_str()))) } }
         } }

@@ -9,8 +9,7 @@ use maud::html;
 use url::form_urlencoded;
 
 use jackpot_kernel::http::html;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::http::problem::{Problem, ProblemBody};
 use jackpot_kernel::telemetry::request;
 
 /// Why a page is not shown.
@@ -33,56 +32,47 @@ pub struct Refused {
 }
 
 impl Failure {
-    /// `name`: of the texts `{name}` and `{name}-text`.
-    #[must_use]
-    pub fn new(words: Words, status: StatusCode, name: &str) -> Self {
-        Self::Refused(Box::new(Refused {
+    fn refused(words: Words, status: StatusCode, heading: String, text: String) -> Refused {
+        Refused {
             words,
             status,
-            heading: words.t(name),
-            text: words.t(&format!("{name}-text")),
+            heading,
+            text,
             retry_after_s: None,
-        }))
+        }
+    }
+
+    /// `name`: of the texts `{name}` and `{name}-text`.
+    pub fn new(words: Words, status: StatusCode, name: &str) -> Self {
+        let text = words.t(&format!("{name}-text"));
+        Self::Refused(Box::new(Self::refused(words, status, words.t(name), text)))
     }
 
     /// Too many tries.
-    #[must_use]
     pub fn too_many(words: Words, wait_s: u64) -> Self {
-        Self::Refused(Box::new(Refused {
-            words,
-            status: StatusCode::TOO_MANY_REQUESTS,
-            heading: words.t("failure-too-many"),
-            text: words.tv("failure-too-many-text", [("seconds", wait_s.into())]),
-            retry_after_s: Some(u32::try_from(wait_s).unwrap_or(u32::MAX)),
-        }))
+        let text = words.tv("failure-too-many-text", [("seconds", wait_s.into())]);
+        let heading = words.t("failure-too-many");
+        let mut refused = Self::refused(words, StatusCode::TOO_MANY_REQUESTS, heading, text);
+        refused.retry_after_s = Some(u32::try_from(wait_s).unwrap_or(u32::MAX));
+        Self::Refused(Box::new(refused))
     }
 
     /// The API's refusal.
-    #[must_use]
     pub fn of_api(words: Words, problem: ProblemBody) -> Self {
-        Self::Refused(Box::new(Refused {
-            words,
-            status: StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-            heading: problem.title,
-            text: problem.detail,
-            retry_after_s: None,
-        }))
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self::Refused(Box::new(Self::refused(words, status, problem.title, problem.detail)))
     }
 
     /// A refusal of the framework's arguments, such as an id that is no id.
-    #[must_use]
     pub fn of_problem(words: Words, problem: &Problem) -> Self {
-        let heading = match problem.code.status() {
+        let status = problem.code.status();
+        let heading = match status {
             StatusCode::NOT_FOUND => "failure-no-page",
             _ => "failure-request",
         };
-        Self::Refused(Box::new(Refused {
-            words,
-            status: problem.code.status(),
-            heading: words.t(heading),
-            text: problem.detail.clone(),
-            retry_after_s: problem.retry_after_s,
-        }))
+        let mut refused = Self::refused(words, status, words.t(heading), problem.detail.clone());
+        refused.retry_after_s = problem.retry_after_s;
+        Self::Refused(Box::new(refused))
     }
 }
 
@@ -129,14 +119,7 @@ fn sign_in_path(next: Option<&str>) -> String {
 impl Refused {
     fn page(&self) -> HttpResponse {
         let words = self.words;
-        let frame = Frame {
-            language: words.0,
-            title: &self.heading,
-            class: "single",
-            scripts: &[],
-            head: None,
-            listed: false,
-        };
+        let frame = Frame::new(words, &self.heading, "single");
         let id = request::id();
         let markup = frame.around(&html! {
             main {

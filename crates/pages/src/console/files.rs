@@ -6,9 +6,8 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::web::{Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 
-use super::desk::{Desk, Early, until_signed_out};
-use super::failure::Failure;
-use super::links;
+use super::desk::{Early, until_signed_out};
+use super::{Desk, Failure, links};
 
 /// What can be had, by the parts of its path behind `/v1/`; `*` stands for an id. Only what changes nothing: some reads
 /// of the API act.

@@ -15,7 +15,6 @@ pub struct Form {
 }
 
 impl Form {
-    #[must_use]
     pub fn of(values: Vec<(String, String)>) -> Self {
         Self {
             values,
@@ -24,13 +23,11 @@ impl Form {
     }
 
     /// The value of a field without the spaces around it; empty without the field.
-    #[must_use]
     pub fn get(&self, name: &str) -> &str {
         let found = self.values.iter().find(|(of, _)| of == name);
         found.map_or("", |(_, value)| value.trim())
     }
 
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.values.iter().any(|(of, _)| of == name)
     }
@@ -61,7 +58,6 @@ impl Form {
         self.problem = Some(rule.into());
     }
 
-    #[must_use]
     pub fn is_refused(&self) -> bool {
         !self.wrong.is_empty() || self.problem.is_some()
     }
@@ -79,20 +75,17 @@ impl Form {
     }
 
     /// What is wrong with a field.
-    #[must_use]
     pub fn error(&self, name: &str) -> Option<&str> {
         let found = self.wrong.iter().find(|(of, _)| of == name);
         found.map(|(_, rule)| rule.as_str())
     }
 
     /// At the top of a refused form: how many fields are wrong, with links to them, and what concerns no field.
-    #[must_use]
     pub fn summary(&self, words: Words) -> Markup {
         self.summary_under(words, "form-refused")
     }
 
     /// The same under another heading, for a form that changes nothing.
-    #[must_use]
     pub fn summary_under(&self, words: Words, heading: &str) -> Markup {
         html! {
             @if self.is_refused() {
@@ -108,7 +101,6 @@ impl Form {
     }
 
     /// The fields that this form brings to its next step.
-    #[must_use]
     pub fn carried(&self, but: &[&str]) -> Markup {
         html! {
             @for (name, value) in self.iter().filter(|(name, _)| !but.contains(name)) {
@@ -129,7 +121,6 @@ pub enum Kind<'a> {
     Password,
     /// A time, in UTC.
     Time,
-    /// A date.
     Date,
     Lines,
     Check,
@@ -137,7 +128,6 @@ pub enum Kind<'a> {
     Choice(&'a [(String, String)]),
 }
 
-/// A field.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     pub name: &'a str,
@@ -148,7 +138,6 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    #[must_use]
     pub fn new(name: &'a str, label: &'a str, kind: Kind<'a>) -> Self {
         Self {
             name,
@@ -159,7 +148,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    #[must_use]
     pub fn hint(self, hint: &'a str) -> Self {
         Self {
             hint: Some(hint),
@@ -167,7 +155,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    #[must_use]
     pub fn optional(self) -> Self {
         Self {
             required: false,
@@ -176,7 +163,6 @@ impl<'a> Field<'a> {
     }
 
     /// The field with its value and what is wrong with it.
-    #[must_use]
     pub fn of(&self, form: &Form) -> Markup {
         let id = format!("f-{}", self.name);
         let error = form.error(self.name);
@@ -232,6 +218,12 @@ impl<'a> Field<'a> {
             },
         }
     }
+}
+
+/// Values of a field, with the texts `{of}-{value}`.
+pub fn choices(words: Words, of: &str, values: &[&str]) -> Vec<(String, String)> {
+    let text = |value: &&str| ((*value).to_owned(), words.t(&format!("{of}-{value}")));
+    values.iter().map(text).collect()
 }
 
 #[cfg(test)]

@@ -1,31 +1,26 @@
 //! The first steps: define from a template, try an entry, watch.
 
 use actix_web::HttpResponse;
+use actix_web::http::Method;
 use actix_web::http::header::IF_NONE_MATCH;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use jackpot_api::entry::{Entry, PrizeName};
+use jackpot_ui::Words;
 use jackpot_ui::money::{money, parse};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
 use super::define::templates;
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::page::PageBody;
-use jackpot_kernel::random;
 
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/console/guide", jackpot_kernel::http::get().to(get))
-        .route("/console/guide", web::post().to(play))
-        .route("/console/guide/queue", jackpot_kernel::http::get().to(get_queue))
-        .route("/console/guide/queue", web::post().to(post_queue));
+        .configure(form_routes("/console/guide", get, play))
+        .configure(form_routes("/console/guide/queue", get_queue, post_queue));
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
@@ -36,8 +31,7 @@ async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
 }
 
 /// Plays one entry, as a game's back end does.
-async fn play(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn play(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(form.get("jackpot"))).await?;
     let stake = parse(form.get("stake"), jackpot.currency).and_then(|stake| u64::try_from(stake).ok());
     let Some(stake) = stake else {
@@ -76,24 +70,9 @@ fn outcome(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> String {
 async fn shown(desk: &Desk, mut form: Form, played: Option<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let list: PageBody<Jackpot> = desk.get("/v1/jackpots?limit=100").await?;
-    let broken = |_| Failure::new(words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
     // A new id for the next entry. A form that is sent again has its own, and gets the same answer.
-    form.set(
-        "entry_id",
-        format!("console-{}", hex::encode(random::bytes::<8>().map_err(broken)?)),
-    );
-    let title = words.t("guide");
-    let page = Page {
-        section: Section::Guide,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    form.set("entry_id", desk.new_id()?);
+    let page = Page::new(Section::Guide, words.t("guide")).of_form(&form);
     let content = html! {
         p { (words.t("guide-about")) }
         (form.summary(words))
@@ -107,7 +86,7 @@ async fn shown(desk: &Desk, mut form: Form, played: Option<String>) -> Result<Ht
                     a.button href=(links::jackpot(&jackpot.id)) { (jackpot.name) } } } }
         }
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn templates_step(desk: &Desk) -> Markup {
@@ -154,38 +133,26 @@ async fn get_queue(desk: Desk) -> HttpResponse {
     ask_queue(&desk, &form)
 }
 
-fn ask_queue(desk: &Desk, form: &Form) -> HttpResponse {
-    let words = desk.words;
-    let title = words.t("guide-queue-title");
-    let page = Page {
-        section: Section::Guide,
-        title: &title,
-        trail: &[(words.t("guide"), "/console/guide".to_owned())],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            p { (words.t("guide-queue-about")) }
-            div.fields {
-                (Field::new("id", &words.t("guide-queue-id"), Kind::Text).of(form))
-                (Field::new("stock", &words.t("guide-queue-stock"), Kind::Number).of(form))
-                (Field::new("capacity", &words.t("guide-queue-capacity"), Kind::Number).of(form))
-            }
-            div.row { button.primary { (words.t("action-preview")) } a.button href="/console/guide" { (words.t("action-cancel")) } }
-        }
-    };
-    desk.page_with(status, &page, &content)
+fn queue_page(words: Words) -> Page {
+    let guide = (words.t("guide"), "/console/guide".to_owned());
+    Page::new(Section::Guide, words.t("guide-queue-title")).under([guide])
 }
 
-async fn post_queue(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+fn ask_queue(desk: &Desk, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let page = queue_page(words);
+    let fields = html! {
+        p { (words.t("guide-queue-about")) }
+        div.fields {
+            (Field::new("id", &words.t("guide-queue-id"), Kind::Text).of(form))
+            (Field::new("stock", &words.t("guide-queue-stock"), Kind::Number).of(form))
+            (Field::new("capacity", &words.t("guide-queue-capacity"), Kind::Number).of(form))
+        }
+    };
+    action::ask(desk, page, form, "/console/guide", &fields)
+}
+
+async fn post_queue(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     for name in ["stock", "capacity"] {
         if form.get(name).parse::<u64>().is_err() {
             form.refuse(name, desk.words.t("form-number"));
@@ -289,9 +256,7 @@ fn preview_queue(desk: &Desk, form: &Form) -> HttpResponse {
         made("guide-queue-jackpot", words.t("status-open")),
     ];
     let action = Action {
-        section: Section::Guide,
-        title: &words.t("guide-queue-title"),
-        trail: &[(words.t("guide"), "/console/guide".to_owned())],
+        page: queue_page(words),
         effects: &[words.t("guide-queue-effect")],
         changes: &changes,
         button: &words.t("guide-queue-do"),

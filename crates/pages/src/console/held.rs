@@ -2,18 +2,15 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::ledger::{Adjustment, TransferRow};
 use jackpot_ui::money::money;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::links;
-use super::list::wide;
+use super::list::{heads, wide};
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 
@@ -22,8 +19,7 @@ const STEP: &str = "/console/jackpots/{id}/held/{kind}/{move_id}/{step}";
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/jackpots/{id}/held", jackpot_kernel::http::get().to(list))
-        .route(STEP, jackpot_kernel::http::get().to(get))
-        .route(STEP, web::post().to(post));
+        .configure(form_routes(STEP, get, post));
 }
 
 /// What waits.
@@ -117,18 +113,12 @@ async fn held(desk: &Desk, id: &str) -> Result<Vec<Held>, Failure> {
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let (rows, shown) = (held(&desk, &id).await?, shown(&desk, &id).await);
-    let title = words.tv("held-title", [("name", id.as_str().into())]);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[(id.to_string(), links::jackpot(&id))],
-        side: None,
-    };
+    let title = desk.words.tv("held-title", [("name", id.as_str().into())]);
+    let page = Page::new(Section::Jackpots, title).under([(id.to_string(), links::jackpot(&id))]);
     let content = html! {
         section.panel { div id="held" data-live="2000" {
-            @if rows.is_empty() { div.empty { p { (words.t("held-none")) } } }
+            @if rows.is_empty() { div.empty { p { (desk.words.t("held-none")) } } }
             @else { (table(&desk, &id, &rows, &shown)) }
         } }
     };
@@ -139,9 +129,9 @@ fn table(desk: &Desk, id: &str, rows: &[Held], shown: &impl Fn(u64) -> String) -
     let words = desk.words;
     let table = html! { table {
         thead { tr {
-            @for column in ["held-id", "held-what"] { th scope="col" { (words.t(column)) } }
+            (heads(words, &["held-id", "held-what"]))
             th.number scope="col" { (words.t("amount")) }
-            @for column in ["held-owner", "action-reason"] { th scope="col" { (words.t(column)) } }
+            (heads(words, &["held-owner", "action-reason"]))
             @if steps(desk).is_some() { th scope="col" { (words.t("held-step")) } }
         } }
         tbody { @for row in rows { tr {
@@ -160,7 +150,6 @@ fn table(desk: &Desk, id: &str, rows: &[Held], shown: &impl Fn(u64) -> String) -
 
 type Named = Path<(String, String, String, String)>;
 
-/// What a path names.
 async fn named(desk: &Desk, path: &Named) -> Result<Held, Failure> {
     let (id, kind, move_id, step) = &**path;
     let rows = held(desk, id).await?;
@@ -174,8 +163,7 @@ async fn get(desk: Desk, path: Named) -> Result<HttpResponse, Failure> {
     Ok(preview(&desk, &path, &row, &Form::default()).await)
 }
 
-async fn post(posted: Posted, path: Named) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Named) -> Result<HttpResponse, Failure> {
     let (id, kind, move_id, step) = &*path;
     // A repeat of what is done is one for the API too, and nothing waits any more.
     if action::is_confirmed(&form) && steps(&desk) == Some(step.as_str()) {
@@ -199,9 +187,8 @@ async fn preview(desk: &Desk, path: &Named, row: &Held, form: &Form) -> HttpResp
     let after = if step == "approve" { "done" } else { "withdrawn" };
     let about = [("amount", amount.into()), ("owner", row.owner().into())];
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.t(&format!("held-{step}")),
-        trail: &[(id.clone(), links::jackpot(id)), (words.t("held"), links::held(id))],
+        page: Page::new(Section::Jackpots, words.t(&format!("held-{step}")))
+            .under([(id.clone(), links::jackpot(id)), (words.t("held"), links::held(id))]),
         effects: &[words.tv(&format!("held-effect-{step}"), about)],
         changes: &[Change {
             what: format!("{move_id} · {}", row.what(desk)),

@@ -14,9 +14,8 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use tokio::time::Instant;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::list::wide;
+use super::list::{heads, number_heads, wide};
+use super::{Desk, Failure, Page, Section};
 use jackpot_kernel::settings::{Durability, RedisMode};
 use jackpot_kernel::single_flight::{Read, SingleFlight};
 use jackpot_kernel::sql::{About, Holder};
@@ -37,17 +36,10 @@ pub struct Looks {
 }
 
 async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     if desk.is_bound() {
-        return Err(Failure::new(words, StatusCode::FORBIDDEN, "failure-bound"));
+        return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-bound"));
     }
-    let title = words.t("instances");
-    let page = Page {
-        section: Section::Instances,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
+    let page = Page::new(Section::Instances, desk.words.t("instances"));
     let content = html! {
         div.stack id="instances" data-live="2000" {
             div.panels { (this(&desk)) (sql(&desk).await) }
@@ -190,13 +182,9 @@ async fn redis(desk: &Desk) -> Markup {
 fn servers(words: Words, nodes: &[Node]) -> Markup {
     html! { table {
         thead { tr {
-            th scope="col" { (words.t("server")) }
-            th scope="col" { (words.t("version")) }
-            th scope="col" { (words.t("redis-role")) }
-            th.number scope="col" { (words.t("replicas")) }
-            th.number scope="col" { (words.t("memory")) }
-            th scope="col" { (words.t("aof")) }
-            th scope="col" { (words.t("uptime")) }
+            (heads(words, &["server", "version", "redis-role"]))
+            (number_heads(words, &["replicas", "memory"]))
+            (heads(words, &["aof", "uptime"]))
         } }
         tbody { @for node in nodes { tr {
             th.id scope="row" { (node.name) }
@@ -249,9 +237,7 @@ async fn others(desk: &Desk) -> Markup {
             p.hint { (words.t("holders-about")) }
             @let rows = html! { table {
                 thead { tr {
-                    th scope="col" { (words.t("holder")) }
-                    th scope="col" { (words.t("holder-holds")) }
-                    th scope="col" { (words.t("holder-until")) }
+                    (heads(words, &["holder", "holder-holds", "holder-until"]))
                 } }
                 tbody { @for holder in holders { @let (kind, of) = held(&holder.kind); tr {
                     th.nowrap scope="row" { span.id { (holder.name) } @if holder.name == desk.console.instance.name { " " span.badge { (words.t("overview-instance")) } } }

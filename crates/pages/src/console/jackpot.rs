@@ -16,10 +16,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::define::{changes, parts, read};
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::list::{status, wide};
-use super::{action, jackpots, links};
+use super::list::{heads, number_heads, status, wide};
+use super::{Desk, Failure, Page, Section, action, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::http::problem::ProblemBody;
@@ -43,12 +41,9 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let answer: Value = desk.get(&links::jackpot_api(&id)).await?;
     let jackpot: Jackpot = desk.parsed(&answer)?;
     let words = desk.words;
-    let page = Page {
-        section: Section::Jackpots,
-        title: &jackpot.name,
-        trail: &[jackpots::trail(&desk)],
-        side: Some(actions(&desk, &jackpot)),
-    };
+    let page = Page::new(Section::Jackpots, &jackpot.name)
+        .under([jackpots::trail(&desk)])
+        .beside(actions(&desk, &jackpot));
     let content = html! {
         p.row { (status(&desk, jackpot.status.as_str(), jackpot.stopped.as_ref())) span.id.muted { (jackpot.id) }
             span.muted { (words.tv("jackpot-version", [("version", jackpot.version.into())])) } }
@@ -97,9 +92,7 @@ fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let table = html! { table {
         thead { tr {
             th scope="col" { (words.t("tier")) }
-            @for column in ["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"] {
-                th.number scope="col" { (words.t(column)) }
-            }
+            (number_heads(words, &["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"]))
             @for (column, _) in &moved { th.number scope="col" { (words.t(column)) } }
         } }
         tbody { @for meter in &jackpot.meters { (meter_row(meter, &moved, &shown)) } }
@@ -137,7 +130,6 @@ fn meter_row(meter: &MeterBody, moved: &[Moved], shown: &dyn Fn(i128) -> String)
 
 /// A plot of each tier's pool.
 async fn histories(desk: &Desk, jackpot: &Jackpot) -> Markup {
-    let words = desk.words;
     let wanted = desk.query("step");
     let step = STEPS.into_iter().find(|step| *step == wanted).unwrap_or(STEPS[0]);
     let mut plots = Vec::new();
@@ -146,10 +138,10 @@ async fn histories(desk: &Desk, jackpot: &Jackpot) -> Markup {
     }
     html! {
         ul.tabs id="history" { @for of in STEPS { li {
-            a href=(format!("{}?step={of}#history", links::jackpot(&jackpot.id))) aria-current=[(of == step).then_some("true")] { (words.t(&format!("jackpot-history-{of}"))) }
+            a href=(format!("{}?step={of}#history", links::jackpot(&jackpot.id))) aria-current=[(of == step).then_some("true")] { (desk.words.t(&format!("jackpot-history-{of}"))) }
         } } }
         div.panels { @for (meter, plot) in plots {
-            figure.panel { figcaption { h2 { (words.tv("jackpot-history", [("tier", meter.tier.as_str().into())])) } } (plot) }
+            figure.panel { figcaption { h2 { (desk.words.tv("jackpot-history", [("tier", meter.tier.as_str().into())])) } } (plot) }
         } }
     }
 }
@@ -215,12 +207,11 @@ fn waiting(desk: &Desk, answer: &Value, jackpot: &Jackpot) -> Markup {
 }
 
 fn definition(desk: &Desk, answer: &Value) -> Markup {
-    let words = desk.words;
     html! {
         @if let Some(in_force) = read::in_force(answer) {
             section.panel {
-                h2 { (words.t("jackpot-definition")) }
-                dl.facts { @for (what, text) in parts::of(words, in_force.document()) { dt { (what) } dd { (text) } } }
+                h2 { (desk.words.t("jackpot-definition")) }
+                dl.facts { @for (what, text) in parts::of(desk.words, in_force.document()) { dt { (what) } dd { (text) } } }
             }
         }
     }
@@ -237,7 +228,7 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
         return html! { p.empty { (words.t("jackpot-winners-none")) } };
     }
     let table = html! { table {
-        thead { tr { th scope="col" { (words.t("when")) } th scope="col" { (words.t("player")) } th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("amount")) } } }
+        thead { tr { (heads(words, &["when", "player", "tier"])) (number_heads(words, &["amount"])) } }
         tbody { @for payout in list.items.iter().map(|listed| &listed.receipt) { tr {
             td.nowrap { a href=(links::payout(&payout.payout_id)) { (time(&payout.paid_at)) } }
             td { (payout.player_id) }
@@ -276,8 +267,7 @@ async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
         Err(problem) => return html! { p.note.warn { (problem.detail) } },
     };
     let table = html! { table {
-        thead { tr { th.number scope="col" { (words.t("jackpot-epoch")) } th scope="col" { (words.t("jackpot-opened")) } th scope="col" { (words.t("jackpot-closed")) }
-            th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        thead { tr { (number_heads(words, &["jackpot-epoch"])) (heads(words, &["jackpot-opened", "jackpot-closed", "jackpot-commitment", "jackpot-seed"])) } }
         tbody { @for epoch in fairness.epochs.iter().rev() { tr {
             td.number { (epoch.epoch) }
             td { (time(&epoch.opened_at)) }
@@ -298,9 +288,7 @@ fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[CycleBody]) -> Markup {
     let amount = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let ended = |by: EndedBy| words.t(&format!("public-cycle-{}", by.as_str()));
     let table = html! { table {
-        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th.number scope="col" { (words.t("version")) } th scope="col" { (words.t("cycle-began")) }
-            th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-from")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
-            th scope="col" { (words.t("jackpot-cycle-by")) } th scope="col" { (words.t("cycle-trigger")) } th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        thead { tr { (heads(words, &["tier"])) (number_heads(words, &["jackpot-cycle", "version"])) (heads(words, &["cycle-began", "cycle-amount", "cycle-from", "cycle-deadline", "cycle-ended", "jackpot-cycle-by", "cycle-trigger", "jackpot-commitment", "jackpot-seed"])) } }
         tbody { @for cycle in cycles.iter().rev() { tr {
             td.id { (cycle.tier) }
             td.number { (cycle.cycle) }

@@ -5,43 +5,30 @@ use actix_web::web::ServiceConfig;
 use jackpot_ui::money::money;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::links;
-use super::list::{next_page, status, wide};
+use super::list::{self, heads, number_heads, status, wide};
+use super::{Desk, Failure, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
-
-/// Rows of a page.
-const ROWS: &str = "50";
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/jackpots", jackpot_kernel::http::get().to(list));
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let path = links::with_query("/v1/jackpots", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: PageBody<Jackpot> = desk.get(&path).await?;
-    let title = words.t("jackpots");
-    let new =
-        html! { @if desk.may_operate() { a.button.primary href="/console/new-jackpot" { (words.t("jackpot-new")) } } };
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[],
-        side: Some(new),
-    };
-    let content = html! {
-        section.panel { div id="jackpots" data-live="2000" { (table(&desk, &list)) } }
-        (next_page(&desk, "/console/jackpots", &[], list.next_cursor.as_deref()))
-    };
-    Ok(desk.page(&page, &content))
+    let table = |list: &PageBody<Jackpot>| table(&desk, list);
+    list::all(&desk, Section::Jackpots, "jackpot", table).await
 }
 
 /// The list, above a jackpot.
 pub fn trail(desk: &Desk) -> (String, String) {
     (desk.words.t("jackpots"), "/console/jackpots".to_owned())
+}
+
+/// A page under that of a jackpot. `title`: a text with its name.
+pub fn page(desk: &Desk, jackpot: &Jackpot, title: &str) -> Page {
+    let title = desk.words.tv(title, [("name", (&jackpot.name).into())]);
+    let above = (jackpot.name.clone(), links::jackpot(&jackpot.id));
+    Page::new(Section::Jackpots, title).under([trail(desk), above])
 }
 
 /// Jackpots with their pools.
@@ -52,12 +39,8 @@ pub fn table(desk: &Desk, list: &PageBody<Jackpot>) -> Markup {
     }
     let table = html! { table {
         thead { tr {
-            th scope="col" { (words.t("jackpot")) }
-            th scope="col" { (words.t("status")) }
-            th scope="col" { (words.t("tier")) }
-            th.number scope="col" { (words.t("pool")) }
-            th.number scope="col" { (words.t("reserve")) }
-            th.number scope="col" { (words.t("wins")) }
+            (heads(words, &["jackpot", "status", "tier"]))
+            (number_heads(words, &["pool", "reserve", "wins"]))
         } }
         @for jackpot in &list.items { tbody { (rows(desk, jackpot)) } }
     } };

@@ -9,12 +9,9 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 
 use super::compared::tabs;
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
-use super::links;
-use super::list::{Filter, Listing, wide};
+use super::list::{Listing, heads, number_heads, wide};
 use super::signature::Signed;
+use super::{Desk, Failure, Kind, Page, Section, links};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::kinds::JACKPOT;
@@ -39,14 +36,11 @@ fn trail(desk: &Desk, id: &str) -> [(String, String); 2] {
 }
 
 async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
-    let [from, to] = ["from-utc", "to-utc"].map(|name| words.t(name));
-    let source = words.t("source-id");
-    let filters: [Filter<'_>; 3] = [
-        ("source_id", &source, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
+    let filters = [
+        ("source_id", "source-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
     ];
     let listing = Listing {
         page: &format!("{}/postings", links::compared("jackpot", &id)),
@@ -54,23 +48,21 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
         filters: &filters,
     };
     let found = listing.read::<PostingRow>(&desk).await?;
-    let title = words.tv("postings-title", [("name", (&jackpot.name).into())]);
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &trail(&desk, &id),
-        side: Some(listing.files(&desk)),
-    };
+    let title = desk.words.tv("postings-title", [("name", (&jackpot.name).into())]);
+    let page = Page::new(Section::Ledger, title)
+        .under(trail(&desk, &id))
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
     let content = html! {
         (tabs(&desk, JACKPOT, &id, "/postings"))
-        p.hint { (words.t("postings-about")) }
+        p.hint { (desk.words.t("postings-about")) }
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
             section.panel { (table(&desk, &jackpot, list)) }
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page_with(found.status(), &page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup {
@@ -80,12 +72,9 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup 
     }
     let rows = html! { table {
         thead { tr {
-            th.number scope="col" { (words.t("event")) }
-            th scope="col" { (words.t("booked-at")) }
-            th scope="col" { (words.t("tier")) }
-            th scope="col" { (words.t("account")) }
-            th.number scope="col" { (words.t("amount")) }
-            th.number scope="col" { (words.t("millionths")) }
+            (number_heads(words, &["event"]))
+            (heads(words, &["booked-at", "tier", "account"]))
+            (number_heads(words, &["amount", "millionths"]))
         } }
         tbody { @for one in &list.items { tr {
             td.number { (one.n) }
@@ -101,11 +90,7 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<PostingRow>) -> Markup 
 
 fn account(desk: &Desk, account: &str) -> String {
     let name = format!("account-{account}");
-    if desk.words.has(&name) {
-        desk.words.t(&name)
-    } else {
-        account.to_owned()
-    }
+    desk.words.t_or(&name, account)
 }
 
 async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
@@ -114,12 +99,9 @@ async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let title = words.tv("head-title", [("id", id.as_str().into())]);
     let file =
         |format: &str, name: &str| format!("/console/files/{format}/jackpots/{}/ledger/{name}", links::part(&id));
-    let page = Page {
-        section: Section::Ledger,
-        title: &title,
-        trail: &trail(&desk, &id),
-        side: Some(html! { a.button href=(file("ndjson", "export")) { (words.t("export")) } }),
-    };
+    let page = Page::new(Section::Ledger, title)
+        .under(trail(&desk, &id))
+        .beside(html! { a.button href=(file("ndjson", "export")) { (words.t("export")) } });
     let signed = Signed {
         key_id: &head.key_id,
         signature: &head.signature,

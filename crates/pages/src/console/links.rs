@@ -8,7 +8,6 @@ use url::form_urlencoded;
 pub const EMERGENCY: &str = "/console/emergency-stop";
 
 /// A part of a path.
-#[must_use]
 pub fn part(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -23,7 +22,6 @@ pub fn part(text: &str) -> String {
 }
 
 /// `path` with a query of these parameters; empty ones are left out.
-#[must_use]
 pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in parameters.iter().filter(|(_, value)| !value.is_empty()) {
@@ -35,42 +33,34 @@ pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
     }
 }
 
-#[must_use]
 pub fn jackpot(id: &str) -> String {
     format!("/console/jackpots/{}", part(id))
 }
 
 /// What the jackpot has given to others.
-#[must_use]
 pub fn transfers(id: &str) -> String {
     format!("{}/transfers", jackpot(id))
 }
 
 /// What waits for a second owner.
-#[must_use]
 pub fn held(id: &str) -> String {
     format!("{}/held", jackpot(id))
 }
 
 /// A step of it: approve or withdraw. `kind`: `adjustments` or `transfers`.
-#[must_use]
 pub fn held_step(id: &str, kind: &str, move_id: &str, step: &str) -> String {
     format!("{}/{kind}/{}/{step}", held(id), part(move_id))
 }
 
-/// The jackpot in the API.
-#[must_use]
 pub fn jackpot_api(id: &str) -> String {
     format!("/v1/jackpots/{}", part(id))
 }
 
-#[must_use]
 pub fn payout(id: &str) -> String {
     format!("/console/payouts/{}", part(id))
 }
 
 /// A step of a payout: approve, settle, fail or void.
-#[must_use]
 pub fn payout_step(id: &str, step: &str) -> String {
     format!("{}/{step}", payout(id))
 }
@@ -78,29 +68,23 @@ pub fn payout_step(id: &str, step: &str) -> String {
 /// The payouts that wait for an approval.
 pub const HELD: &str = "/console/payouts?state=held";
 
-#[must_use]
 pub fn entry(jackpot: &str, entry: &str) -> String {
     format!("{}/entries/{}", self::jackpot(jackpot), part(entry))
 }
 
-/// The entries of a player.
-#[must_use]
 pub fn entries_of(player: &str) -> String {
     with_query("/console/entries", &[("player_id", player)])
 }
 
-#[must_use]
 pub fn subscription(id: &str) -> String {
     format!("/console/subscriptions/{}", part(id))
 }
 
-#[must_use]
 pub fn coupon(id: &str) -> String {
     format!("/console/coupons/{}", part(id))
 }
 
 /// The page that compares Redis with the ledger. `kind`: `jackpot`, `coupon` or `room`.
-#[must_use]
 pub fn compared(kind: &str, id: &str) -> String {
     format!("/console/ledger/{}/{}", part(kind), part(id))
 }

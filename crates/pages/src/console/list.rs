@@ -1,25 +1,52 @@
 //! What lists share: filters in the address, a box for wide tables, the next page, badges.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use jackpot_ui::Words;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
 
-use super::desk::Desk;
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_kernel::http::page::PageBody;
 use jackpot_kernel::subject::emergency::Stopped;
 
 /// Rows of a page.
-const ROWS: &str = "50";
+pub const ROWS: &str = "50";
 
-/// The link to the next page of a list, with the filters of this one.
-pub fn next_page(desk: &Desk, path: &str, filters: &[(&str, &str)], cursor: Option<&str>) -> Markup {
+/// The link to the next page of a list without filters.
+pub fn next_page(desk: &Desk, path: &str, cursor: Option<&str>) -> Markup {
     html! {
         @if let Some(cursor) = cursor {
-            @let filters: Vec<_> = filters.iter().copied().chain([("cursor", cursor)]).collect();
-            nav.pages { a.button href=(links::with_query(path, &filters)) rel="next" { (desk.words.t("next-page")) } }
+            nav.pages { a.button href=(links::with_query(path, &[("cursor", cursor)])) rel="next" { (desk.words.t("next-page")) } }
+        }
+    }
+}
+
+/// The page of all jackpots, coupons or rooms, with the way to a new one. `one`: `jackpot`, `coupon` or `room`.
+pub async fn all<T: DeserializeOwned>(
+    desk: &Desk,
+    section: Section,
+    one: &str,
+    table: impl FnOnce(&PageBody<T>) -> Markup,
+) -> Result<HttpResponse, Failure> {
+    let (words, name) = (desk.words, format!("{one}s"));
+    let query = [("limit", ROWS), ("cursor", desk.query("cursor"))];
+    let list: PageBody<T> = desk.get(&links::with_query(&format!("/v1/{name}"), &query)).await?;
+    let new = || html! { a.button.primary href=(format!("/console/new-{one}")) { (words.t(&format!("{one}-new"))) } };
+    let page = Page::new(section, words.t(&name)).beside(desk.may_operate().then(new));
+    let content = html! {
+        section.panel { div id=(name) data-live="2000" { (table(&list)) } }
+        (next_page(desk, &format!("/console/{name}"), list.next_cursor.as_deref()))
+    };
+    Ok(desk.page(&page, &content))
+}
+
+/// The way to all rows of a list of the API as files.
+pub fn files(desk: &Desk, path: &str) -> Markup {
+    html! {
+        div.row {
+            a.button href=(format!("/console/files/csv/{path}")) { (desk.words.t("download-csv")) }
+            a.button href=(format!("/console/files/ndjson/{path}")) { (desk.words.t("download-ndjson")) }
         }
     }
 }
@@ -36,7 +63,17 @@ pub fn status(desk: &Desk, status: &str, stopped: Option<&Stopped>) -> Markup {
         _ => "badge",
     };
     let name = format!("status-{status}");
-    html! { span class=(class) { @if desk.words.has(&name) { (desk.words.t(&name)) } @else { (status) } } }
+    html! { span class=(class) { (desk.words.t_or(&name, status)) } }
+}
+
+/// Heads of columns, by the names of their texts.
+pub fn heads(words: Words, names: &[&str]) -> Markup {
+    html! { @for name in names { th scope="col" { (words.t(name)) } } }
+}
+
+/// The same of columns with numbers.
+pub fn number_heads(words: Words, names: &[&str]) -> Markup {
+    html! { @for name in names { th.number scope="col" { (words.t(name)) } } }
 }
 
 /// A table that scrolls inside its box, also by keyboard.
@@ -44,7 +81,7 @@ pub fn wide(label: &str, table: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (table) } }
 }
 
-/// A filter of a list: its name in the address, its label, how it is filled in.
+/// A filter of a list: its name in the address, the name of its label, how it is filled in.
 pub type Filter<'a> = (&'a str, &'a str, Kind<'a>);
 
 /// The form of a list's filters. It sends them in the address, so a list can be kept as a link.
@@ -72,7 +109,7 @@ fn filters_of(desk: &Desk, path: &str, filters: &[Filter<'_>], form: &Form) -> M
     html! {
         (form.summary_under(words, "filter-refused"))
         form.panel.stack method="get" action=(path) role="search" {
-            div.fields { @for (name, label, kind) in filters { (Field::new(name, label, *kind).optional().of(form)) } }
+            div.fields { @for (name, label, kind) in filters { (Field::new(name, &words.t(label), *kind).optional().of(form)) } }
             div.row { button.primary { (words.t("filter")) } a.button href=(path) { (words.t("filter-none")) } }
         }
     }
@@ -100,24 +137,14 @@ pub struct Listing<'a> {
 
 /// What a list has for its filters.
 pub struct Found<T> {
-    form: Form,
+    /// The filters.
+    pub form: Form,
     /// `None`: a filter is wrong.
     pub list: Option<PageBody<T>>,
 }
 
-impl<T> Found<T> {
-    /// For the page: 422 where a filter is wrong.
-    pub fn status(&self) -> StatusCode {
-        match self.list {
-            Some(_) => StatusCode::OK,
-            None => StatusCode::UNPROCESSABLE_ENTITY,
-        }
-    }
-}
-
 impl Desk {
     /// How often the first page of a list is read anew, in ms; a later one stays as it is.
-    #[must_use]
     pub fn live(&self) -> Option<&'static str> {
         self.query("cursor").is_empty().then_some("2000")
     }
@@ -164,14 +191,7 @@ impl Listing<'_> {
 
     /// All of its rows as files, with the same filters.
     pub fn files(&self, desk: &Desk) -> Markup {
-        let path = self.of_api(desk, &[]);
-        let words = desk.words;
-        html! {
-            div.row {
-                a.button href=(format!("/console/files/csv/{path}")) { (words.t("download-csv")) }
-                a.button href=(format!("/console/files/ndjson/{path}")) { (words.t("download-ndjson")) }
-            }
-        }
+        files(desk, &self.of_api(desk, &[]))
     }
 
     /// The way to the first and to the next page.

@@ -55,21 +55,24 @@ mod waiting;
 use std::sync::Arc;
 
 use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{FromRequest, Handler, Responder};
 use jackpot_ui::Asset;
 
+// What most pages are made of.
+use desk::{Desk, Page, Posted, Section};
+use failure::Failure;
+use form::{Field, Form, Kind};
 pub use state::Console;
 
 /// The script of every page. Pages work without it: it brings live values.
 static SCRIPT: Asset = Asset::new("console", "js", include_str!("console.js"));
 
 /// The files that the console's pages load.
-#[must_use]
 pub fn assets() -> Vec<&'static Asset> {
     vec![&SCRIPT, &coupons::UPLOAD]
 }
 
 /// The routes of all pages.
-#[must_use]
 pub fn mount(console: Console) -> Arc<dyn Fn(&mut ServiceConfig) + Send + Sync> {
     let console = Data::new(console);
     Arc::new(move |config| {
@@ -77,12 +80,26 @@ pub fn mount(console: Console) -> Arc<dyn Fn(&mut ServiceConfig) + Send + Sync> 
     })
 }
 
+/// The routes of a form: it is shown, and it is sent.
+fn form_routes<G, A, P, B>(path: &'static str, get: G, post: P) -> impl FnOnce(&mut ServiceConfig)
+where
+    G: Handler<A, Output: Responder + 'static>,
+    A: FromRequest + 'static,
+    P: Handler<B, Output: Responder + 'static>,
+    B: FromRequest + 'static,
+{
+    move |config| {
+        config
+            .route(path, jackpot_kernel::http::get().to(get))
+            .route(path, web::post().to(post));
+    }
+}
+
 fn routes(config: &mut ServiceConfig) {
     config
         .route("/console", jackpot_kernel::http::get().to(overview::to_overview))
         .route("/console/", jackpot_kernel::http::get().to(overview::get))
-        .route("/console/sign-in", jackpot_kernel::http::get().to(sign_in::get))
-        .route("/console/sign-in", web::post().to(sign_in::post))
+        .configure(form_routes("/console/sign-in", sign_in::get, sign_in::post))
         .route("/console/sign-out", web::post().to(sign_in::leave))
         .route("/console/live/{path:.*}", jackpot_kernel::http::get().to(desk::live))
         .configure(jackpots::routes)

@@ -9,11 +9,9 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::compared::{self, Compared};
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
 use super::shared::Readiness;
 use super::waiting::{self, Counted, Waiting};
-use super::{api_keys, jackpots, links};
+use super::{Desk, Failure, Page, Section, api_keys, jackpots, links};
 use jackpot_kernel::http::problem::{FieldError, ProblemBody};
 use jackpot_kernel::subject::kinds;
 
@@ -28,18 +26,11 @@ pub async fn to_overview() -> HttpResponse {
 }
 
 pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let title = words.t("overview");
-    let page = Page {
-        section: Section::Overview,
-        title: &title,
-        trail: &[],
-        side: None,
-    };
+    let page = Page::new(Section::Overview, desk.words.t("overview"));
     let content = html! {
         div.stack id="health" data-live="2000" { (health(&desk).await) }
         section.panel {
-            h2 { (words.t("jackpots")) }
+            h2 { (desk.words.t("jackpots")) }
             div id="jackpots" data-live="2000" { (jackpots(&desk).await) }
         }
     };

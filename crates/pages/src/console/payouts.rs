@@ -10,12 +10,9 @@ use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::Kind;
-use super::list::{Filter, Listing, wide};
+use super::list::{Listing, heads, number_heads, wide};
 use super::signature::Signed;
-use super::{links, settle};
+use super::{Desk, Failure, Kind, Page, Section, links, settle};
 use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -32,19 +29,15 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let any = (String::new(), words.t("audit-any"));
     let states = PayoutState::ALL.map(|state| (state.as_str().to_owned(), settle::in_words(words, state)));
     let states: Vec<_> = [any].into_iter().chain(states).collect();
-    let state = words.t("payout-state");
-    let [jackpot, player, tier] = ["jackpot-id", "player-id", "tier"].map(|name| words.t(name));
-    let [from, to, least] = ["from-utc", "to-utc", "min-amount"].map(|name| words.t(name));
-    let source = words.t("source-id");
-    let filters: [Filter<'_>; 8] = [
-        ("state", &state, Kind::Choice(&states)),
-        ("jackpot_id", &jackpot, Kind::Text),
-        ("player_id", &player, Kind::Text),
-        ("tier", &tier, Kind::Text),
-        ("source_id", &source, Kind::Text),
-        ("from", &from, Kind::Time),
-        ("to", &to, Kind::Time),
-        ("min_amount", &least, Kind::Number),
+    let filters = [
+        ("state", "payout-state", Kind::Choice(&states)),
+        ("jackpot_id", "jackpot-id", Kind::Text),
+        ("player_id", "player-id", Kind::Text),
+        ("tier", "tier", Kind::Text),
+        ("source_id", "source-id", Kind::Text),
+        ("from", "from-utc", Kind::Time),
+        ("to", "to-utc", Kind::Time),
+        ("min_amount", "min-amount", Kind::Number),
     ];
     let listing = Listing {
         page: "/console/payouts",
@@ -59,14 +52,10 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
             (listing.pages(&desk, list))
         }
     };
-    let title = words.t("payouts");
-    let page = Page {
-        section: Section::Payouts,
-        title: &title,
-        trail: &[],
-        side: Some(listing.files(&desk)),
-    };
-    Ok(desk.page_with(found.status(), &page, &content))
+    let page = Page::new(Section::Payouts, words.t("payouts"))
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<ListedPayout>) -> Markup {
@@ -81,14 +70,9 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &PageBody<ListedPayout>) -> M
     }
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("payout")) }
-            th scope="col" { (words.t("paid-at")) }
-            th.number scope="col" { (words.t("amount")) }
-            th scope="col" { (words.t("tier")) }
-            th scope="col" { (words.t("payout-player")) }
-            th scope="col" { (words.t("entry")) }
-            th scope="col" { (words.t("source-id")) }
-            th scope="col" { (words.t("payout-state")) }
+            (heads(words, &["payout", "paid-at"]))
+            (number_heads(words, &["amount"]))
+            (heads(words, &["tier", "payout-player", "entry", "source-id", "payout-state"]))
         } }
         tbody { @for payout in &list.items { (row(desk, payout)) } }
     } };
@@ -121,12 +105,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             ("order", receipt.claim_order.to_string().into()),
         ],
     );
-    let page = Page {
-        section: Section::Payouts,
-        title: &title,
-        trail: &[(words.t("payouts"), "/console/payouts".to_owned())],
-        side: None,
-    };
+    let page = Page::new(Section::Payouts, title).under([(words.t("payouts"), "/console/payouts".to_owned())]);
     let signed = Signed {
         key_id: &receipt.key_id,
         signature: &receipt.signature,

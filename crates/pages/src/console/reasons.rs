@@ -4,8 +4,8 @@
 
 use jackpot_core::text::Reason;
 
+use super::Desk;
 use super::action::REASON;
-use super::desk::Desk;
 use jackpot_kernel::http::problem::{FieldError, Problem, ProblemBody};
 use jackpot_kernel::keys::Role;
 use jackpot_kernel::telemetry::request;
@@ -13,9 +13,7 @@ use jackpot_kernel::telemetry::request;
 impl Desk {
     /// Keeps the reason of the actions that this request is about to do, so that none is done without one. A repeat of
     /// the request changes nothing.
-    ///
-    /// # Errors
-    /// As the API refuses: 422 for a text that is no reason, beside the field [`REASON`]; 403 for a key that may not
+    /// Errors: as the API refuses: 422 for a text that is no reason, beside the field [`REASON`]; 403 for a key that may not
     /// operate; 503 while SQL is away. The same 422 for a request id of the client's own that has another reason.
     pub async fn keep_reason(&self, reason: &str) -> Result<(), ProblemBody> {
         self.keep(reason).await.map_err(|problem| problem.body())

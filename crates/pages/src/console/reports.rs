@@ -14,11 +14,8 @@ use jiff::{Timestamp, ToSpan as _};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::desk::{Desk, Page, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
-use super::list::wide;
+use super::list::{number_heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Section, links};
 use jackpot_kernel::http::problem::ProblemBody;
 
 const PATH: &str = "/console/reports";
@@ -117,7 +114,6 @@ async fn read(desk: &Desk, date: &str, jackpot: &str) -> Result<Report, ProblemB
 }
 
 async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let jackpot = desk.query("jackpot_id").trim();
     let today = desk.console.days.date_of(Timestamp::now().as_millisecond());
     // Without a date: the last day that is over.
@@ -134,19 +130,11 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
             form.refused_by(&problem, str::to_owned);
             None
         }
-        Err(problem) => return Err(Failure::of_api(words, problem)),
+        Err(problem) => return Err(Failure::of_api(desk.words, problem)),
     };
-    let status = match report {
-        Some(_) => StatusCode::OK,
-        None => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    let title = words.t("report-title");
-    let page = Page {
-        section: Section::Reports,
-        title: &title,
-        trail: &[],
-        side: report.as_ref().map(|report| files(&desk, &report.date, jackpot)),
-    };
+    let page = Page::new(Section::Reports, desk.words.t("report-title"))
+        .of_form(&form)
+        .beside(report.as_ref().map(|report| files(&desk, &report.date, jackpot)));
     let day = day::date(&date);
     let plots = match (&report, day) {
         (Some(report), Some(day)) if !jackpot.is_empty() => plots(&desk, jackpot, report, day).await,
@@ -160,7 +148,7 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
             (tables(&desk, &report.by_jackpot()))
         }
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn chosen(desk: &Desk, form: &Form) -> Markup {
@@ -217,9 +205,8 @@ fn heading(desk: &Desk, report: &Report, day: Option<Date>, today: Date) -> Mark
 }
 
 fn tables(desk: &Desk, all: &[Figures]) -> Markup {
-    let words = desk.words;
     if all.is_empty() {
-        return html! { div.empty { p { (words.t("report-none")) } } };
+        return html! { div.empty { p { (desk.words.t("report-none")) } } };
     }
     html! {
         @for of in all.iter().take(MAX_SHOWN) {
@@ -229,7 +216,7 @@ fn tables(desk: &Desk, all: &[Figures]) -> Markup {
                 (sources(desk, of))
             }
         }
-        @if all.len() > MAX_SHOWN { p.hint { (words.tv("list-more", [("count", (all.len() - MAX_SHOWN).into())])) } }
+        @if all.len() > MAX_SHOWN { p.hint { (desk.words.tv("list-more", [("count", (all.len() - MAX_SHOWN).into())])) } }
     }
 }
 
@@ -250,8 +237,7 @@ fn tiers(desk: &Desk, of: &Figures) -> Markup {
         thead { tr {
             th scope="col" { (words.t("tier")) }
             @for (name, _) in columns { th.number scope="col" { (words.t(name)) } }
-            th.number scope="col" { (words.t("payouts")) }
-            th.number scope="col" { (words.t("report-wins")) }
+            (number_heads(words, &["payouts", "report-wins"]))
         } }
         tbody { @for row in &of.tiers { tr {
             th.nowrap scope="row" { (row.tier) }
@@ -277,7 +263,7 @@ fn sources(desk: &Desk, of: &Figures) -> Markup {
         thead { tr {
             th scope="col" { (words.t("source-id")) }
             th.number scope="col" { (words.t("entries")) }
-            @for name in ["report-stakes", "report-contributed", "report-reversed", "report-paid"] { th.number scope="col" { (words.t(name)) } }
+            (number_heads(words, &["report-stakes", "report-contributed", "report-reversed", "report-paid"]))
             th.number scope="col" { (words.t("payouts")) }
         } }
         tbody { @for row in &of.sources { tr {

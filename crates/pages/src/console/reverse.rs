@@ -1,40 +1,31 @@
 //! The reversal of an entry whose round was cancelled: what it gives back, then the reversal.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_ui::money::money;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::links;
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, links};
 use jackpot_api::entry::Entry;
 use jackpot_api::jackpot::{Jackpot, MeterBody};
-use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
 const ID: &str = "reversal_id";
 
 pub fn routes(config: &mut ServiceConfig) {
     let path = "/console/jackpots/{id}/entries/{entry_id}/reverse";
-    config
-        .route(path, jackpot_kernel::http::get().to(get))
-        .route(path, web::post().to(post));
+    config.configure(form_routes(path, get, post));
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let mut form = Form::default();
-    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
-    let id = hex::encode(random::bytes::<8>().map_err(broken)?);
-    form.set(ID, format!("console-{id}"));
+    form.set(ID, desk.new_id()?);
     preview(&desk, &path, &form).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let body = json!({ "reversal_id": form.get(ID), "reason": form.get(REASON) });
     let call = format!("{}/reverse", api(&path.0, &path.1));
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
@@ -67,12 +58,14 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
     let changes: Vec<_> = jackpot.meters.iter().filter_map(change).collect();
     let back = links::entry(&path.0, &path.1);
     let action = Action {
-        section: Section::Entries,
-        title: &words.tv("reverse-title", [("id", (&entry.entry_id).into())]),
-        trail: &[
+        page: Page::new(
+            Section::Entries,
+            words.tv("reverse-title", [("id", (&entry.entry_id).into())]),
+        )
+        .under([
             (words.t("entries"), "/console/entries".to_owned()),
             (entry.entry_id.clone(), back.clone()),
-        ],
+        ]),
         effects: &[words.t("reverse-effect"), words.t("reverse-uncovered")],
         changes: &changes,
         button: &words.t("reverse-do"),

@@ -1,8 +1,8 @@
 //! Rooms: the list, one of them, its definition, its throttle, links to its waiting page.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::room::{JoinToken, Room, RoomStatus, Status};
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
@@ -10,54 +10,24 @@ use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
-use super::list::{next_page, status, wide};
+use super::list::{self, heads, number_heads, status, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes, links};
 use jackpot_kernel::http::page::PageBody;
 
-/// Rows of a page.
-const ROWS: &str = "50";
-
-const CAPACITY: Spec = Spec {
-    name: "capacity",
-    shape: Shape::Number,
-};
-const RATE: Spec = Spec {
-    name: "admissions_per_minute",
-    shape: Shape::MaybeNumber,
-};
+const CAPACITY: Spec = Spec::new("capacity", Shape::Number);
+const RATE: Spec = Spec::new("admissions_per_minute", Shape::MaybeNumber);
 
 /// The definition, as the API has it.
 const FIELDS: &[Spec] = &[
-    Spec {
-        name: "name",
-        shape: Shape::MaybeText,
-    },
+    Spec::new("name", Shape::MaybeText),
     CAPACITY,
     RATE,
-    Spec {
-        name: "session_s",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "waiting_timeout_s",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "opens_at",
-        shape: Shape::MaybeTime,
-    },
-    Spec {
-        name: "back",
-        shape: Shape::MaybeText,
-    },
-    Spec {
-        name: "return_origins",
-        shape: Shape::Lines,
-    },
+    Spec::new("session_s", Shape::Number),
+    Spec::new("waiting_timeout_s", Shape::Number),
+    Spec::new("opens_at", Shape::MaybeTime),
+    Spec::new("back", Shape::MaybeText),
+    Spec::new("return_origins", Shape::Lines),
 ];
 
 const CHANGE: Thing = Thing {
@@ -66,8 +36,6 @@ const CHANGE: Thing = Thing {
     fields: FIELDS,
     asked: FIELDS,
     verb: "change",
-    pages: "/console/rooms",
-    api: "/v1/rooms",
     effects,
 };
 
@@ -83,15 +51,13 @@ const THROTTLE: Thing = Thing {
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/rooms", jackpot_kernel::http::get().to(list))
-        .route("/console/new-room", jackpot_kernel::http::get().to(ask_new))
-        .route("/console/new-room", web::post().to(put_new))
-        .route(
+        .configure(form_routes("/console/new-room", ask_new, put_new))
+        .configure(form_routes(
             "/console/rooms/{id}/{verb:change|throttle}",
-            jackpot_kernel::http::get().to(ask_change),
-        )
-        .route("/console/rooms/{id}/{verb:change|throttle}", web::post().to(put_change))
-        .route("/console/rooms/{id}/link", jackpot_kernel::http::get().to(ask_link))
-        .route("/console/rooms/{id}/link", web::post().to(make_link))
+            ask_change,
+            put_change,
+        ))
+        .configure(form_routes("/console/rooms/{id}/link", ask_link, make_link))
         .route("/console/rooms/{id}", jackpot_kernel::http::get().to(show));
 }
 
@@ -155,22 +121,8 @@ fn is_same_time(one: &Value, other: &Value) -> bool {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let path = links::with_query("/v1/rooms", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: PageBody<Room> = desk.get(&path).await?;
-    let page = Page {
-        section: Section::Rooms,
-        title: &words.t("rooms"),
-        trail: &[],
-        side: desk
-            .may_operate()
-            .then(|| html! { a.button.primary href="/console/new-room" { (words.t("room-new")) } }),
-    };
-    let content = html! {
-        section.panel { div id="rooms" data-live="2000" { (table(&desk, &list.items)) } }
-        (next_page(&desk, "/console/rooms", &[], list.next_cursor.as_deref()))
-    };
-    Ok(desk.page(&page, &content))
+    let table = |list: &PageBody<Room>| table(&desk, &list.items);
+    list::all(&desk, Section::Rooms, "room", table).await
 }
 
 fn table(desk: &Desk, rooms: &[Room]) -> Markup {
@@ -182,11 +134,8 @@ fn table(desk: &Desk, rooms: &[Room]) -> Markup {
         &words.t("rooms"),
         &html! { table {
             thead { tr {
-                th scope="col" { (words.t("room")) }
-                th scope="col" { (words.t("status")) }
-                @for column in ["room-inside", "room-capacity", "room-waiting", "room-rate"] {
-                    th.number scope="col" { (words.t(column)) }
-                }
+                (heads(words, &["room", "status"]))
+                (number_heads(words, &["room-inside", "room-capacity", "room-waiting", "room-rate"]))
                 th scope="col" { (words.t("room-opens-at")) }
             } }
             tbody { @for room in rooms { tr {
@@ -223,12 +172,9 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             section.panel { div.stack id="order" data-live="2000" { (order(words, &room, &state)) } }
         }
     };
-    let page = Page {
-        section: Section::Rooms,
-        title: name_of(&whole),
-        trail: &[trail(&desk)],
-        side: actions(&desk, &room),
-    };
+    let page = Page::new(Section::Rooms, name_of(&whole))
+        .under([trail(&desk)])
+        .beside(actions(&desk, &room));
     Ok(desk.page(&page, &content))
 }
 
@@ -333,8 +279,7 @@ async fn ask_link(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
     Ok(link(&desk, &room, &form, None))
 }
 
-async fn make_link(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn make_link(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let room: Room = desk.get(&api(&id)).await?;
     let body = json!({ "user_id": form.get("user_id"), "return_to": form.get("return_to") });
     let path = format!("{}/join-tokens", api(&id));
@@ -375,18 +320,10 @@ fn link(desk: &Desk, room: &Room, form: &Form, made: Option<&JoinToken>) -> Http
         }
     };
     let title = words.tv("link-title", [("name", name(room).into())]);
-    let page = Page {
-        section: Section::Rooms,
-        title: &title,
-        trail: &[trail(desk), (name(room).to_owned(), here.clone())],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    desk.page_with(status, &page, &content)
+    let page = Page::new(Section::Rooms, title)
+        .under([trail(desk), (name(room).to_owned(), here.clone())])
+        .of_form(form);
+    desk.page(&page, &content)
 }
 
 #[cfg(test)]

@@ -43,15 +43,11 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    #[must_use]
     pub fn new(secrets: Secrets) -> Self {
         Self { secrets }
     }
 
     /// A new session of this key, and the text of its cookie.
-    ///
-    /// # Errors
-    /// The system has no random bytes.
     pub fn open(&self, key: [u8; KEY_BYTES], now: Timestamp) -> Result<(Token, String), RandomError> {
         let until = now + jiff::SignedDuration::try_from(LASTS).unwrap_or(jiff::SignedDuration::ZERO);
         let token = Token {
@@ -67,7 +63,6 @@ impl Sessions {
     }
 
     /// The session of a cookie's text, unless it is over. A secret that was just changed still counts.
-    #[must_use]
     pub fn read(&self, text: &str, now: Timestamp) -> Option<Token> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (signed, sent) = bytes.split_at_checked(SIGNED_BYTES)?;
@@ -80,13 +75,11 @@ impl Sessions {
     }
 
     /// What a form of this session must send, so that no other site can send it.
-    #[must_use]
     pub fn form_token(&self, id: &[u8]) -> String {
         hex::encode(&mac(self.secrets.current(), b"form", id)[..16])
     }
 
     /// Whether a form sent the token of this session.
-    #[must_use]
     pub fn is_form_token(&self, id: &[u8], sent: &str) -> bool {
         let is = |secret| {
             let wanted = hex::encode(&mac(secret, b"form", id)[..16]);
@@ -96,7 +89,6 @@ impl Sessions {
     }
 
     /// The name of a text with a time and a signature: the page after an action of this session shows the text.
-    #[must_use]
     pub fn flash(&self, id: &[u8], name: &str, now: Timestamp) -> String {
         let signed = format!("{name}.{}", now.as_second());
         let mac = flash_mac(self.secrets.current(), id, &signed);
@@ -104,7 +96,6 @@ impl Sessions {
     }
 
     /// The name in such a text, if this session made it lately.
-    #[must_use]
     pub fn read_flash<'t>(&self, id: &[u8], text: &'t str, now: Timestamp) -> Option<&'t str> {
         let (signed, sent) = text.rsplit_once('.')?;
         let (name, at) = signed.rsplit_once('.')?;
@@ -121,7 +112,6 @@ fn flash_mac(secret: &MasterSecret, id: &[u8], signed: &str) -> String {
 
 impl Token {
     /// The session as text, for lists.
-    #[must_use]
     pub fn name(&self) -> String {
         hex::encode(self.id)
     }

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::payout::{ListedPayout, Payout, PayoutStepRow};
 use jackpot_core::jackpot::settlement::PayoutState;
 use jackpot_core::receipt::Receipt;
@@ -13,13 +13,9 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
-use super::list::wide;
+use super::list::{heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes, links};
 use jackpot_api::jackpot::Jackpot;
-use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
 const ID: &str = "settlement_id";
@@ -28,34 +24,21 @@ const REFERENCE: &str = "reference";
 
 pub fn routes(config: &mut ServiceConfig) {
     let path = "/console/payouts/{payout_id}/{action}";
-    config
-        .route(path, jackpot_kernel::http::get().to(get))
-        .route(path, web::post().to(post));
+    config.configure(form_routes(path, get, post));
 }
 
-/// What the operator may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Approve,
-    Settle,
-    Fail,
-    Void,
-    Withdraw,
+jackpot_core::names! {
+    /// What the operator may ask for.
+    enum Step {
+        Approve = "approve",
+        Settle = "settle",
+        Fail = "fail",
+        Void = "void",
+        Withdraw = "withdraw",
+    }
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Approve, Self::Settle, Self::Fail, Self::Void, Self::Withdraw];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Settle => "settle",
-            Self::Fail => "fail",
-            Self::Void => "void",
-            Self::Withdraw => "withdraw",
-        }
-    }
-
     /// Whether this key may ask for it, and the payout may be where it leads to something.
     fn fits(self, desk: &Desk, state: PayoutState) -> bool {
         use PayoutState::{Due, Failed, Held, VoidRequested};
@@ -130,7 +113,7 @@ pub fn panel(desk: &Desk, whole: &Payout) -> Markup {
             }
             @if !steps.is_empty() { div.row { @for step in steps {
                 @let class = if step == Step::Void { "button danger" } else { "button" };
-                a class=(class) href=(links::payout_step(&payout.receipt.payout_id, step.name())) { (words.t(&format!("payout-{}", step.name()))) }
+                a class=(class) href=(links::payout_step(&payout.receipt.payout_id, step.as_str())) { (words.t(&format!("payout-{}", step.as_str()))) }
             } } }
             (wide(&words.t("payout-steps"), &history(words, &whole.steps)))
         }
@@ -141,11 +124,7 @@ pub fn panel(desk: &Desk, whole: &Payout) -> Markup {
 fn history(words: Words, steps: &[PayoutStepRow]) -> Markup {
     html! { table {
         thead { tr {
-            th scope="col" { (words.t("payout-state")) }
-            th scope="col" { (words.t("audit-at")) }
-            th scope="col" { (words.t("audit-who")) }
-            th scope="col" { (words.t("payout-owner")) }
-            th scope="col" { (words.t("action-reason")) }
+            (heads(words, &["payout-state", "audit-at", "audit-who", "payout-owner", "action-reason"]))
         } }
         tbody { @for step in steps { tr {
             td { (badge(words, step.state)) }
@@ -160,10 +139,7 @@ fn history(words: Words, steps: &[PayoutStepRow]) -> Markup {
 /// The payout and the step that a path names.
 async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Payout), Failure> {
     let no_page = || Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page");
-    let step = Step::ALL
-        .into_iter()
-        .find(|step| step.name() == path.1)
-        .ok_or_else(no_page)?;
+    let step = Step::parse(&path.1).ok_or_else(no_page)?;
     Ok((step, desk.get(&api(&path.0)).await?))
 }
 
@@ -174,9 +150,7 @@ fn api(payout_id: &str) -> String {
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (step, payout) = named(&desk, &path).await?;
     let mut form = Form::default();
-    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
-    let id = hex::encode(random::bytes::<8>().map_err(broken)?);
-    form.set(ID, format!("console-{id}"));
+    form.set(ID, desk.new_id()?);
     if step == Step::Settle {
         form.set(REFERENCE, "");
         return Ok(ask(&desk, &payout.payout.receipt, &form));
@@ -184,8 +158,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     preview(&desk, step, &payout, &form).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (step, payout) = named(&desk, &path).await?;
     if step == Step::Settle && form.get(REFERENCE).trim().is_empty() {
         form.refuse(REFERENCE, desk.words.t("payout-reference-missing"));
@@ -200,7 +173,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
         };
         // The event of a settlement has its reference alone.
         if step != Step::Settle || action::keep_reason(&desk, &mut form).await {
-            let call = format!("{}/{}", api(&path.0), step.name());
+            let call = format!("{}/{}", api(&path.0), step.as_str());
             match desk.call::<ListedPayout>(Method::POST, &call, Some(&body)).await {
                 // The payout is not held any more: an approver does not see it again.
                 Ok(_) if step == Step::Approve => return Ok(action::done(&desk, links::HELD, "done-payout-approve")),
@@ -224,45 +197,27 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     preview(&desk, step, &payout, &form).await
 }
 
-fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {
+fn page(words: Words, step: Step, receipt: &Receipt) -> Page {
     let name = format!("{} #{}", receipt.jackpot_id, receipt.claim_order);
-    [
+    let trail = [
         (words.t("payouts"), "/console/payouts".to_owned()),
         (name, links::payout(&receipt.payout_id)),
-    ]
+    ];
+    Page::new(Section::Payouts, words.t(&format!("payout-{}", step.as_str()))).under(trail)
 }
 
 /// The step in which the operator says how the winner was paid.
 fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let title = words.t("payout-settle");
-    let page = Page {
-        section: Section::Payouts,
-        title: &title,
-        trail: &trail(words, receipt),
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = page(words, Step::Settle, receipt);
     let (hint, id_hint) = (words.t("payout-reference-hint"), words.t("payout-settlement-id-hint"));
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            div.fields {
-                (Field::new(REFERENCE, &words.t("payout-reference"), Kind::Text).hint(&hint).of(form))
-                (Field::new(ID, &words.t("payout-settlement-id"), Kind::Text).hint(&id_hint).of(form))
-            }
-            div.row {
-                button.primary { (words.t("action-preview")) }
-                a.button href=(links::payout(&receipt.payout_id)) { (words.t("action-cancel")) }
-            }
+    let fields = html! {
+        div.fields {
+            (Field::new(REFERENCE, &words.t("payout-reference"), Kind::Text).hint(&hint).of(form))
+            (Field::new(ID, &words.t("payout-settlement-id"), Kind::Text).hint(&id_hint).of(form))
         }
     };
-    desk.page_with(status, &page, &content)
+    action::ask(desk, page, form, &links::payout(&receipt.payout_id), &fields)
 }
 
 /// The step that shows what will change.
@@ -293,12 +248,10 @@ async fn preview(desk: &Desk, step: Step, payout: &Payout, form: &Form) -> Resul
     };
     let back = links::payout(&receipt.payout_id);
     let action = Action {
-        section: Section::Payouts,
-        title: &words.t(&format!("payout-{}", step.name())),
-        trail: &trail(words, receipt),
+        page: page(words, step, receipt),
         effects: &[words.tv(&format!("payout-effect-{effect}"), about)],
         changes: &changes,
-        button: &words.t(&format!("payout-{}", step.name())),
+        button: &words.t(&format!("payout-{}", step.as_str())),
         is_final: matches!(after, PayoutState::Settled | PayoutState::Void),
         back: &back,
     };

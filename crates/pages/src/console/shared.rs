@@ -8,8 +8,8 @@ use actix_web::http::StatusCode;
 use serde::Deserialize;
 use tokio::time::Instant;
 
+use super::Desk;
 use super::compared::{self, Compared};
-use super::desk::Desk;
 use super::waiting::{self, Waiting};
 use jackpot_api::jackpot::Jackpot;
 use jackpot_kernel::http::health::{ReadyTold, RefusedSubject};

@@ -12,12 +12,10 @@ use jiff::Timestamp;
 use maud::html;
 use serde::Deserialize;
 
-use super::desk::{FORM_TOKEN, Posted, cookie, cookie_name, is_from_here, is_tls, key_name, read_form, session};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::links;
+use super::desk::{FORM_TOKEN, cookie, cookie_name, is_from_here, is_tls, key_name, read_form, session};
 use super::session::LASTS;
 use super::state::Console;
+use super::{Failure, Field, Form, Kind, Posted, links};
 use jackpot_kernel::http::auth::Role;
 use jackpot_kernel::http::html::{self, Reader};
 use jackpot_kernel::http::peer::Peer;
@@ -74,14 +72,7 @@ fn shown(
     let token = console.sessions.form_token(tie.as_bytes());
     let (label, hint) = (words.t("sign-in-key"), words.t("sign-in-key-hint"));
     let title = words.t("sign-in");
-    let frame = Frame {
-        language: words.0,
-        title: &title,
-        class: "single",
-        scripts: &[],
-        head: None,
-        listed: false,
-    };
+    let frame = Frame::new(words, &title, "single");
     let markup = frame.around(&html! {
         main {
             p.row { img src=(ICON_FILE.path()) alt="" width="28" height="28"; strong { (words.t("console")) } }

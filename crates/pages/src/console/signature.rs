@@ -3,7 +3,7 @@
 use jackpot_core::signing::{Jwks, VerifyError};
 use maud::{Markup, html};
 
-use super::desk::Desk;
+use super::Desk;
 
 /// A signed document, as its page shows the check.
 pub struct Signed<'a> {

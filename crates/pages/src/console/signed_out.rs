@@ -30,7 +30,6 @@ pub struct SignedOut {
 }
 
 impl SignedOut {
-    #[must_use]
     pub fn new(sql: Sql) -> Self {
         Self {
             sql,
@@ -74,9 +73,7 @@ impl SignedOut {
     }
 
     /// Ends a session everywhere, and drops the rows of those whose time is over.
-    ///
-    /// # Errors
-    /// SQL is away: then the session goes on until its time.
+    /// Errors: SQL is away: then the session goes on until its time.
     pub async fn add(&self, token: &Token) -> Result<(), sqlx::Error> {
         self.sql
             .writing(async {

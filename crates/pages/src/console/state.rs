@@ -48,7 +48,6 @@ pub struct Instance {
 
 impl Console {
     /// `instance`: the name of this start in SQL.
-    #[must_use]
     pub fn new(
         settings: &Settings,
         secrets: &Secrets,

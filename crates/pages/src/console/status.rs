@@ -2,38 +2,30 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_ui::Words;
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::{jackpots, links};
+use super::{Desk, Failure, Field, Form, Kind, Posted, form_routes, jackpots, links};
 use jackpot_api::jackpot::Jackpot;
 
 /// The field that leaves a waiting definition waiting.
 const KEEP_WAITING: &str = "keep_waiting";
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route(
-            "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
-            jackpot_kernel::http::get().to(get),
-        )
-        .route(
-            "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
-            web::post().to(post),
-        );
+    config.configure(form_routes(
+        "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
+        get,
+        post,
+    ));
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     page(&desk, &path, &Form::default()).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (id, verb) = (&path.0, &path.1);
     let mut body = json!({ "reason": form.get(REASON) });
     if verb == "pause" {
@@ -56,7 +48,6 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
     let (id, verb) = (path.0.as_str(), path.1.as_str());
     let jackpot: Jackpot = desk.get(&links::jackpot_api(id)).await?;
     let words = desk.words;
-    let name = [("name", (&jackpot.name).into())];
     let after = match verb {
         "pause" => Some("paused"),
         "resume" => Some("open"),
@@ -81,16 +72,13 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
         let label = words.t("pause-keep-waiting");
         (KEEP_WAITING, Field::new(KEEP_WAITING, &label, Kind::Check).of(form))
     });
-    let here = links::jackpot(id);
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.tv(&format!("{verb}-title"), name),
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        page: jackpots::page(desk, &jackpot, &format!("{verb}-title")),
         effects: &effects,
         changes: &changes,
         button: &words.t(verb),
         is_final: verb == "close",
-        back: &here,
+        back: &links::jackpot(id),
     };
     Ok(action.page_asking(desk, form, asked))
 }

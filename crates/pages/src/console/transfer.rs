@@ -4,21 +4,17 @@ use jackpot_api::ledger::{TransferRow, TransferState};
 use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_ui::money::money;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::action::{self, Action, Change, REASON};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::{Field, Form, Kind};
-use super::list::{Listing, wide};
-use super::{jackpots, links};
+use super::list::{Listing, heads, number_heads, wide};
+use super::{Desk, Failure, Field, Form, Kind, Posted, form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
 use jackpot_kernel::http::page::PageBody;
-use jackpot_kernel::random;
 
 /// The field of the id that makes a repeat harmless.
 const ID: &str = "transfer_id";
@@ -28,8 +24,7 @@ const TO: &str = "to";
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/jackpots/{id}/transfers", jackpot_kernel::http::get().to(list))
-        .route("/console/jackpots/{id}/transfer", jackpot_kernel::http::get().to(get))
-        .route("/console/jackpots/{id}/transfer", web::post().to(post));
+        .configure(form_routes("/console/jackpots/{id}/transfer", get, post));
 }
 
 /// A transfer as the form has it.
@@ -47,11 +42,7 @@ fn field_of(tier: &str) -> String {
 async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let mut form = Form::default();
-    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
-    form.set(
-        ID,
-        format!("console-{}", hex::encode(random::bytes::<8>().map_err(broken)?)),
-    );
+    form.set(ID, desk.new_id()?);
     form.set(TO, "");
     for meter in &jackpot.meters {
         form.set(&field_of(&meter.tier), meter.tier.as_str());
@@ -59,8 +50,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(ask(&desk, &jackpot, &form))
 }
 
-async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     if form.get(TO).is_empty() {
         form.refuse(TO, desk.words.t("transfer-same"));
@@ -98,18 +88,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
 fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
     let words = desk.words;
     let here = links::jackpot(&jackpot.id);
-    let title = words.tv("transfer-title", [("name", (&jackpot.name).into())]);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = jackpots::page(desk, jackpot, "transfer-title").of_form(form);
     let to_hint = words.tv("transfer-to-hint", [("currency", jackpot.currency.as_str().into())]);
     let tier_hint = words.t("transfer-tier-hint");
     let gives = matches!(jackpot.status, Status::Paused | Status::Closed);
@@ -130,7 +109,7 @@ fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
             div.row { button.primary { (words.t("action-preview")) } a.button href=(here) { (words.t("action-cancel")) } }
         }
     };
-    desk.page_with(status, &page, &content)
+    desk.page(&page, &content)
 }
 
 fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) -> Result<Wish<'a>, (String, String)> {
@@ -204,9 +183,7 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         effects.push(words.tv("held-from", [("limit", shown(limit.get()).into())]));
     }
     let action = Action {
-        section: Section::Jackpots,
-        title: &words.tv("transfer-title", [("name", (&jackpot.name).into())]),
-        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        page: jackpots::page(desk, jackpot, "transfer-title"),
         effects: &effects,
         changes: &changes,
         button: &words.t("transfer-do"),
@@ -217,7 +194,6 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let listing = Listing {
         page: &links::transfers(&id),
@@ -225,23 +201,16 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         filters: &[],
     };
     let found = listing.read::<TransferRow>(&desk).await?;
-    let title = words.tv("transfers-title", [("name", (&jackpot.name).into())]);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &[
-            jackpots::trail(&desk),
-            (jackpot.name.clone(), links::jackpot(&jackpot.id)),
-        ],
-        side: Some(listing.files(&desk)),
-    };
+    let page = jackpots::page(&desk, &jackpot, "transfers-title")
+        .beside(listing.files(&desk))
+        .of_form(&found.form);
     let content = html! {
         @if let Some(list) = &found.list {
             section.panel { div id="transfers" data-live=[desk.live()] { (table(&desk, &jackpot, list)) } }
             (listing.pages(&desk, list))
         }
     };
-    Ok(desk.page_with(found.status(), &page, &content))
+    Ok(desk.page(&page, &content))
 }
 
 fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<TransferRow>) -> Markup {
@@ -252,13 +221,8 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &PageBody<TransferRow>) -> Markup
     let shown = |amount: u64| money(words.0, jackpot.currency.amount(amount));
     let rows = html! { table {
         thead { tr {
-            th scope="col" { (words.t("transfer-id")) }
-            th scope="col" { (words.t("transfer-to")) }
-            th scope="col" { (words.t("transfer-state")) }
-            th scope="col" { (words.t("tier")) }
-            th.number scope="col" { (words.t("pool")) }
-            th.number scope="col" { (words.t("reserve")) }
-            th.number scope="col" { (words.t("overflow")) }
+            (heads(words, &["transfer-id", "transfer-to", "transfer-state", "tier"]))
+            (number_heads(words, &["pool", "reserve", "overflow"]))
         } }
         @for one in &list.items { tbody { @for (index, part) in one.tiers.iter().enumerate() { tr {
             @if index == 0 {

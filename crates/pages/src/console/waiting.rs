@@ -1,8 +1,7 @@
 //! What waits for a person, in one place: payouts, limits, subscriptions and dead letters. Readiness and comparisons have
 //! their own answers.
 
-use super::desk::Desk;
-use super::links;
+use super::{Desk, links};
 use jackpot_api::coupon::Coupon;
 use jackpot_api::jackpot::Jackpot;
 use jackpot_api::payout::ListedPayout;
@@ -20,7 +19,6 @@ const LATE_EVENTS: u64 = 100;
 /// The states of payouts that wait for a person.
 pub const STATES: [PayoutState; 3] = [PayoutState::Held, PayoutState::VoidRequested, PayoutState::Failed];
 
-/// What waits.
 #[derive(Debug, Default)]
 pub struct Waiting {
     /// Payouts in each of [`STATES`].
@@ -50,7 +48,6 @@ pub struct Late {
 
 impl Waiting {
     /// How many notices it makes.
-    #[must_use]
     pub fn count(&self) -> usize {
         let payouts = self.payouts.iter().filter(|counted| counted.rows > 0).count();
         payouts + self.limits.len() + self.subscriptions.len() + self.dead_letters.len()
@@ -58,9 +55,7 @@ impl Waiting {
 }
 
 /// Asks the API for all of it. A bound key sees no subscriptions.
-///
-/// # Errors
-/// One of the lists can't be read: then nobody knows whether something waits.
+/// Errors: one of the lists can't be read: then nobody knows whether something waits.
 pub async fn read(desk: &Desk) -> Result<Waiting, ProblemBody> {
     let mut all = Waiting::default();
     for (state, counted) in STATES.into_iter().zip(&mut all.payouts) {

@@ -45,12 +45,8 @@ pub async fn demo(id: Path<String>, request: HttpRequest, inside: Inside, public
 fn page(_: &Public, words: Words, reading: &Reading) -> String {
     let title = words.tv("embed-title", [("name", (&reading.definition().name).into())]);
     let frame = Frame {
-        language: words.0,
-        title: &title,
-        class: "public",
         scripts: &[&TICKER, &DEMO],
-        head: None,
-        listed: false,
+        ..Frame::new(words, &title, "public")
     };
     let id = &reading.meter.jackpot_id;
     let content = html! {

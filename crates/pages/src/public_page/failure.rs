@@ -56,12 +56,8 @@ impl Refusal {
             Self::Missing | Self::Broken => None,
         };
         let frame = Frame {
-            language: words.0,
-            title: &heading,
-            class: "single",
-            scripts: &[],
             head: head.as_ref(),
-            listed: false,
+            ..Frame::new(words, &heading, "single")
         };
         let markup = frame.around(&html! {
             main {

@@ -34,7 +34,6 @@ static TICKER: Asset = Asset::new("ticker", "js", include_str!("ticker.js"));
 static DEMO: Asset = Asset::new("demo", "js", include_str!("demo.js"));
 
 /// The files that the pages load.
-#[must_use]
 pub fn assets() -> Vec<&'static Asset> {
     vec![&DRAW, &CHECK, &PAGE, &TICKER, &DEMO]
 }
@@ -47,7 +46,6 @@ pub struct Public {
 }
 
 /// The routes.
-#[must_use]
 pub fn mount(settings: &Settings) -> Arc<dyn Fn(&mut ServiceConfig) + Send + Sync> {
     let public = Data::new(Public {
         jackpots: Jackpots::default(),

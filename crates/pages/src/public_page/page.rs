@@ -35,12 +35,10 @@ fn page(public: &Public, words: Words, reading: &Reading) -> String {
     let name = &reading.definition().name;
     let head = html! { noscript { meta http-equiv="refresh" content=(AGAIN_S); } };
     let frame = Frame {
-        language: words.0,
-        title: name,
-        class: "public",
         scripts: &[&TICKER, &PAGE, &DRAW, &CHECK],
         head: Some(&head),
         listed: true,
+        ..Frame::new(words, name, "public")
     };
     let content = html! {
         a.skip href="#content" { (words.t("skip")) }

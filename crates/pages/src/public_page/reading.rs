@@ -56,7 +56,6 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// The list of winners.
 #[derive(Debug)]
 pub enum WinnerList {
     /// The definition hides it.
@@ -73,7 +72,6 @@ impl Reading {
     }
 }
 
-/// A definition in words.
 pub fn rules(words: Words, of: &DefinitionOfVersion) -> Rules<'_> {
     let definition = Terms {
         currency: of.currency,

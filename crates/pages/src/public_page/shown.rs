@@ -34,7 +34,6 @@ const IDLE: Duration = Duration::from_mins(1);
 /// What is shown of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The page.
     Page,
     /// The file that checks draws without a connection.
     File,

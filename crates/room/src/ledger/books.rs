@@ -73,10 +73,10 @@ impl Books {
             return Ok(());
         }
         (self.n, self.at_ms) = (event.n, event.at_ms);
+        let must = |holds: bool, why: &'static str| expect(event.n, holds, why);
         // A Redis that lost events may have forgotten this time.
         self.clock_ms = self.clock_ms.max(event.clock_ms);
-        expect(
-            self.n,
+        must(
             self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.is_new()),
             "the first event does not create the room",
         )?;
@@ -85,21 +85,13 @@ impl Books {
         match &event.kind {
             Kind::Define(define) => self.define(define),
             Kind::Opened(opened) => {
-                expect(self.n, self.opened.is_none(), "its list is published twice")?;
-                expect(
-                    self.n,
-                    self.at_ms >= self.opens_ms,
-                    "its list is published before it opens",
-                )?;
+                must(self.opened.is_none(), "its list is published twice")?;
+                must(self.at_ms >= self.opens_ms, "its list is published before it opens")?;
                 self.opened = Some(opened.clone());
                 Ok(())
             }
             Kind::Status(change) => {
-                expect(
-                    self.n,
-                    self.status == Some(change.before),
-                    "the status before is another one",
-                )?;
+                must(self.status == Some(change.before), "the status before is another one")?;
                 self.status = Some(change.after);
                 Ok(())
             }
@@ -110,19 +102,16 @@ impl Books {
                 passes_until_ms,
                 order,
             } => {
-                expect(
-                    self.n,
+                must(
                     rebuilt.restores > self.restores,
                     "its restores are not more than before",
                 )?;
-                expect(
-                    self.n,
+                must(
                     *passes_until_ms >= self.passes_until_ms,
                     "passes that were out before are forgotten",
                 )?;
                 (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
-                expect(
-                    self.n,
+                must(
                     self.opened.is_none() || *order == self.order,
                     "another order than the one that was published",
                 )?;
@@ -135,24 +124,22 @@ impl Books {
     }
 
     fn define(&mut self, define: &Define) -> Result<(), FoldError> {
-        expect(
-            self.n,
-            define.version == self.version + 1,
-            "its version is not the next one",
-        )?;
-        expect(self.n, define.is_new() == self.status.is_none(), "it is created twice")?;
+        let n = self.n;
+        let must = |holds: bool, why: &'static str| expect(n, holds, why);
+        must(define.version == self.version + 1, "its version is not the next one")?;
+        must(define.is_new() == self.status.is_none(), "it is created twice")?;
         let opens_at = define.definition.opens_ms();
         let is_new = define.is_new() || (!define.opened && opens_at.is_some() && opens_at != self.opens_at());
         if define.is_new() {
             self.status = Some(Status::Open);
             self.opens_ms = opens_at.unwrap_or(self.at_ms);
         } else if !define.opened {
-            expect(self.n, self.at_ms < self.opens_ms, "it has opened before")?;
+            must(self.at_ms < self.opens_ms, "it has opened before")?;
             self.opens_ms = opens_at.unwrap_or(self.at_ms).max(self.at_ms);
         } else {
             // The seed is known once the room has opened.
             let stays = opens_at.is_none() || opens_at == self.opens_at();
-            expect(self.n, stays, "it opens a second time")?;
+            must(stays, "it opens a second time")?;
             let before = self.in_force().map_or(0, |before| before.session_ms());
             self.passes_until_ms = self.passes_until_ms.max(whole_second(self.clock_ms, before));
         }
@@ -162,7 +149,7 @@ impl Books {
         } else {
             define.order == self.order
         };
-        expect(self.n, follows, "its order is not that of its opening")?;
+        must(follows, "its order is not that of its opening")?;
         self.puts = define.remember(&self.puts);
         self.version = define.version;
         self.definition.clone_from(&define.json);
@@ -170,8 +157,6 @@ impl Books {
         Ok(())
     }
 
-    /// The definition in force.
-    #[must_use]
     pub fn in_force(&self) -> Option<Definition> {
         Definition::from_json(&self.definition).ok()
     }

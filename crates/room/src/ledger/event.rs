@@ -19,7 +19,6 @@ use jackpot_kernel::ledger::skipped::Skipped;
 /// Digits of a SHA-256.
 const DIGEST_DIGITS: usize = 64;
 
-/// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Number, dense from 1 in a room.

@@ -24,7 +24,6 @@ use jackpot_kernel::ledger::kinds::AnyKind;
 use jackpot_kernel::store::Store;
 
 /// Registers rooms with the ledger.
-#[must_use]
 pub fn kind(known: &Arc<Registry>, store: &Store, secret: MasterSecret) -> Arc<dyn AnyKind> {
     Arc::new(projector::Rooms {
         registry: Arc::clone(known),

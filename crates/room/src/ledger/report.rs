@@ -7,7 +7,6 @@ use jackpot_api::room::Status;
 use jackpot_kernel::ledger::reconcile::report::{Report, StateRow};
 
 /// Compares both sides at the same event.
-#[must_use]
 pub fn compare(redis: &Checkpoint, ledger: &Books) -> Report {
     let definition = ledger.in_force();
     let of = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();

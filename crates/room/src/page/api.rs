@@ -224,7 +224,6 @@ pub(crate) async fn leave(
 
 impl Api {
     /// Pages of these rooms. `join_token_s`: how long a join token opens one.
-    #[must_use]
     pub fn new(rooms: Rooms, join_token_s: u64) -> Self {
         Self {
             rooms,

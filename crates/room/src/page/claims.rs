@@ -47,7 +47,6 @@ pub struct PlaceClaims {
     /// The room, as `place:<room>`.
     #[serde(rename = "aud", with = "place_audience")]
     pub room: Id,
-    /// The ticket.
     pub jti: Ticket,
     /// Where the user goes once admitted.
     pub return_to: ReturnTo,
@@ -121,7 +120,6 @@ impl JoinClaims {
 }
 
 impl PlaceClaims {
-    /// Whether it is for this room.
     pub fn check(self, issuer: &str, room: &Id) -> Result<Self, NotHere> {
         if self.iss != issuer || self.room != *room {
             return Err(NotHere::OtherRoom);

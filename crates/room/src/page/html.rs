@@ -115,12 +115,9 @@ pub fn notice(words: Words, root: &str, notice: Notice, sign: &Sign, refresh: Op
 
 fn document(words: Words, title: &str, root: &str, scripts: &[&Asset], head: &Markup, content: &Markup) -> String {
     let frame = Frame {
-        language: words.0,
-        title,
-        class: "single",
         scripts,
         head: Some(head),
-        listed: false,
+        ..Frame::new(words, title, "single")
     };
     frame.around_at(root, content).into_string()
 }

@@ -18,7 +18,6 @@ use jackpot_kernel::subject::ScriptError;
 pub(super) enum Sight {
     /// A place in the queue.
     Waiting {
-        /// The texts.
         texts: Texts,
         /// Seconds until the next look.
         poll_after_s: f64,

@@ -28,14 +28,10 @@ pub enum Motion {
     OpensAt {
         /// When it opens.
         opens_ms: i64,
-        /// Now.
         now_ms: i64,
     },
     /// Nobody is admitted for this time.
-    HeldFor {
-        /// In ms.
-        ms: i64,
-    },
+    HeldFor { ms: i64 },
     /// Nobody is admitted, for an unknown time.
     Stands,
 }
@@ -46,7 +42,6 @@ pub enum Motion {
 pub struct Texts {
     /// The tab's title.
     pub title: String,
-    /// The heading.
     pub heading: String,
     /// The place in the queue.
     pub place: String,
@@ -57,8 +52,6 @@ pub struct Texts {
 }
 
 impl ShownPosition {
-    /// The texts.
-    #[must_use]
     pub fn texts(&self, words: Words) -> Texts {
         let place = grouped(self.position.into());
         let title = words.tv("wait-title", [("place", self.position.into())]);
@@ -127,13 +120,11 @@ pub enum Notice {
 
 impl Notice {
     /// The heading, and the tab's title.
-    #[must_use]
     pub fn heading(self, words: Words) -> String {
         words.t(self.name())
     }
 
     /// What is wrong, and what to do.
-    #[must_use]
     pub fn text(self, words: Words) -> String {
         words.t(&format!("{}-text", self.name()))
     }
@@ -158,7 +149,6 @@ impl Notice {
 }
 
 /// Seconds in words, rounded up.
-#[must_use]
 fn about(words: Words, seconds: u64) -> String {
     let (name, count) = match seconds {
         0..=60 => return words.t("wait-soon"),

@@ -59,9 +59,7 @@ impl Marked for CollectedPage {
 }
 
 /// Lists at most `limit`, 1 to [`MAX_COLLECTED`], after the number `after`; writes nothing.
-///
-/// # Panics
-/// When `limit` is out of its range.
+/// Panics when `limit` is out of its range.
 pub async fn collected(
     store: &Store,
     keys: &RoomKeys,
@@ -107,9 +105,7 @@ pub enum Reordered {
 
 /// Gives tickets their order under this nonce: those after the number `after`, in the order of the list, at most
 /// [`MAX_REORDERED`]. If others have come further, it changes nothing. Returns the room's mark with the result.
-///
-/// # Panics
-/// When there are too many.
+/// Panics when there are too many.
 pub async fn reorder(
     store: &Store,
     keys: &RoomKeys,

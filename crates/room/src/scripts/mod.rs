@@ -68,7 +68,6 @@ static CHECKPOINT: LazyLock<Script> = LazyLock::new(|| LUA.script("room_checkpoi
 static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("room_restore_end", "allow-oom", "restore_end"));
 
 /// The declared replies.
-#[must_use]
 pub fn declared() -> [Declared; 5] {
     [
         ("view_reply", vec![reply::<Viewed>("`room_view`", "viewed", "ok")]),

@@ -69,9 +69,7 @@ reply! {
 
 /// Lists at most `limit`, 1 to [`MAX_REVOKED`], after the number `after`; writes nothing. Expired passes may be
 /// missing.
-///
-/// # Panics
-/// When `limit` is out of its range.
+/// Panics when `limit` is out of its range.
 pub async fn revoked(store: &Store, known: &Known, after: u64, limit: usize) -> Result<Revoked, ScriptError> {
     assert!((1..=MAX_REVOKED).contains(&limit), "1 to {MAX_REVOKED} a page");
     let mark = known.mark();

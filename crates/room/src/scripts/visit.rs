@@ -18,12 +18,10 @@ use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, run, run_here};
 /// the visits (docs/decisions/0016-rooms.md).
 pub const MAX_VISITS: usize = 256;
 
-/// A visit.
 #[derive(Debug, Clone)]
 pub enum Visit {
     /// Asks for a place.
     Join {
-        /// The user.
         user: PersonId,
         /// The ticket to make, random. Unused if the user has one that waits or is in.
         ticket: Ticket,
@@ -43,7 +41,6 @@ pub enum Visit {
 /// The place of a ticket. Times are ms of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// It waits.
     Waiting {
         /// How many are ahead.
         ahead: u64,
@@ -67,7 +64,6 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub ticket: Ticket,
-    /// Its user.
     pub user: PersonId,
     /// When it was made; `None` once it has ended.
     pub joined_ms: Option<i64>,
@@ -157,7 +153,6 @@ reply! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visited {
     pub mark: Mark,
-    /// The room.
     pub room: Stepped,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
@@ -179,23 +174,16 @@ impl Marked for Visited {
 
 /// Makes a step, and visits in order: at most [`MAX_VISITS`]. `retention_ms`: how long records of ended tickets are
 /// kept. Without joins it runs when memory is full.
-///
-/// # Panics
-/// When there are too many.
+/// Panics when there are too many.
 pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Visit]) -> Result<Visited, ScriptError> {
     let (script, doubt) = (script_for(visits), known.visiting());
     let call = visiting(script, known, retention_ms, &doubt, visits);
-    let visited = match run(store, script, call, known.mark()).await {
-        Ok(reply) => visited(&reply, known, visits),
-        Err(error) => Err(error),
-    };
-    concluded(visited, doubt)
+    let reply = run(store, script, call, known.mark()).await;
+    concluded(reply.and_then(|reply| visited(&reply, known, visits)), doubt)
 }
 
 /// Like `visit`, over the calling thread's own connection.
-///
-/// # Panics
-/// When there are too many.
+/// Panics when there are too many.
 pub async fn visit_here(
     store: &Store,
     known: &Known,
@@ -204,11 +192,8 @@ pub async fn visit_here(
 ) -> Result<Visited, ScriptError> {
     let (script, doubt) = (script_for(visits), known.visiting());
     let call = visiting(script, known, retention_ms, &doubt, visits);
-    let visited = match run_here(store, script, call, known.mark()).await {
-        Ok(reply) => visited(&reply, known, visits),
-        Err(error) => Err(error),
-    };
-    concluded(visited, doubt)
+    let reply = run_here(store, script, call, known.mark()).await;
+    concluded(reply.and_then(|reply| visited(&reply, known, visits)), doubt)
 }
 
 /// An unavailable Redis leaves a doubt.

@@ -23,12 +23,11 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::issues::issue_path;
-use super::{UPLOAD, api, page_path, tabs, trail};
+use super::{UPLOAD, api, page_path, tabs};
 use crate::console::action::{self, REASON};
-use crate::console::desk::{Desk, FORM_TOKEN, Page, Section, is_from_here};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
-use crate::console::list::wide;
+use crate::console::desk::{FORM_TOKEN, is_from_here};
+use crate::console::list::{heads, number_heads, wide};
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, form_routes};
 use jackpot_kernel::http::{Asked, ConnectionState};
 
 /// The file, which is the last field of the form.
@@ -46,9 +45,7 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route("/console/coupons/{id}/bulk", jackpot_kernel::http::get().to(get))
-        .route("/console/coupons/{id}/bulk", web::post().to(post));
+    config.configure(form_routes("/console/coupons/{id}/bulk", get, post));
 }
 
 async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
@@ -56,26 +53,12 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(ask(&desk, &coupon, &Form::default()))
 }
 
-fn page(desk: &Desk, coupon: &Coupon, status: StatusCode, content: &Markup) -> HttpResponse {
-    let title = desk
-        .words
-        .tv("bulk-title", [("name", (&coupon.definition.name).into())]);
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &[trail(desk), (coupon.definition.name.clone(), page_path(&coupon.id))],
-        side: None,
-    };
-    desk.page_and(status, &page, &[&UPLOAD], content)
+fn page(desk: &Desk, coupon: &Coupon) -> Page {
+    super::page(desk, coupon, "bulk-title").script(&UPLOAD)
 }
 
 fn ask(desk: &Desk, coupon: &Coupon, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
     let content = html! {
         (tabs(desk, &coupon.id, "bulk"))
         (form.summary(words))
@@ -103,7 +86,7 @@ fn ask(desk: &Desk, coupon: &Coupon, form: &Form) -> HttpResponse {
         }
         div id="result" {}
     };
-    page(desk, coupon, status, &content)
+    desk.page(&page(desk, coupon).of_form(form), &content)
 }
 
 async fn post(
@@ -135,7 +118,7 @@ async fn post(
     let content: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(content(parts, list));
     let path = format!("{}/bulk-issues", api(&id));
     let headers = vec![(CONTENT_TYPE, NDJSON)];
-    let answer = desk.pass(Method::POST, &path, Payload::from(content), headers).await;
+    let answer = desk.answer(Method::POST, &path, Payload::from(content), headers).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     if answer.status() != StatusCode::OK {
         return Err(desk.refusal(answer).await);
@@ -155,7 +138,7 @@ async fn post(
         (tally.html(desk.words, &coupon.id))
         p { a href=(format!("{}/bulk", page_path(&coupon.id))) { (desk.words.t("bulk-another")) } }
     };
-    Ok(page(&desk, &coupon, StatusCode::OK, &content))
+    Ok(desk.page(&page(&desk, &coupon), &content))
 }
 
 /// The content, which a browser may send as it is read.
@@ -336,8 +319,7 @@ impl Tally {
                 p.hint { (words.tv("bulk-first", [("shown", self.named.len().into()), ("count", self.without.into())])) }
             }
             (wide(&words.t("bulk-without"), &html! { table {
-                thead { tr { th.number scope="col" { (words.t("bulk-line")) } th scope="col" { (words.t("issue-request")) }
-                    th scope="col" { (words.t("issue-result")) } th scope="col" { (words.t("dead-why")) } } }
+                thead { tr { (number_heads(words, &["bulk-line"])) (heads(words, &["issue-request", "issue-result", "dead-why"])) } }
                 tbody { @for line in &self.named { tr {
                     td.number { (grouped(line.line.into())) }
                     td { @if let LineAnswer::Issue(issue) = &line.answer { a.id href=(issue_path(id, &issue.request_id)) { (issue.request_id) } } @else { "—" } }

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::{Coupon, DeadBody};
 use jackpot_kernel::http::problem::ProblemBody;
 use jackpot_ui::money::grouped;
@@ -11,13 +11,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::issues::issue_path;
-use super::{ROWS, api, page_path, tabs, trail};
+use super::{above, api, page_path, tabs};
 use crate::console::action::{self, Action, Change};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::Form;
 use crate::console::links::{part, with_query};
-use crate::console::list::{next_page, wide};
+use crate::console::list::{ROWS, heads, next_page, number_heads, wide};
+use crate::console::{Desk, Failure, Form, Page, Posted, Section, form_routes};
 use jackpot_kernel::http::page::PageBody;
 
 /// The hidden field of each letter.
@@ -29,8 +27,7 @@ pub fn routes(config: &mut ServiceConfig) {
             "/console/coupons/{id}/dead-letters",
             jackpot_kernel::http::get().to(list),
         )
-        .route("/console/coupons/{id}/redrive", jackpot_kernel::http::get().to(ask))
-        .route("/console/coupons/{id}/redrive", web::post().to(redrive));
+        .configure(form_routes("/console/coupons/{id}/redrive", ask, redrive));
 }
 
 async fn letters(desk: &Desk, id: &str) -> Result<PageBody<DeadBody>, Failure> {
@@ -40,7 +37,6 @@ async fn letters(desk: &Desk, id: &str) -> Result<PageBody<DeadBody>, Failure> {
 }
 
 async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
     let coupon: Coupon = desk.get(&api(&id)).await?;
     let list = letters(&desk, &id).await?;
     let here = page_path(&id);
@@ -49,18 +45,13 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let content = html! {
         (tabs(&desk, &id, "dead-letters"))
         section.panel {
-            p.muted { (words.t("dead-about")) }
+            p.muted { (desk.words.t("dead-about")) }
             div id="letters" data-live="2000" { (table(&desk, &id, &list.items)) }
         }
-        (next_page(&desk, &format!("{here}/dead-letters"), &[], list.next_cursor.as_deref()))
+        (next_page(&desk, &format!("{here}/dead-letters"), list.next_cursor.as_deref()))
     };
-    let title = words.tv("dead-title", [("name", (&coupon.definition.name).into())]);
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &[trail(&desk), (coupon.definition.name.clone(), here)],
-        side: can_redrive.then(|| html! { a.button href=(all) { (words.t("redrive-all")) } }),
-    };
+    let page = super::page(&desk, &coupon, "dead-title")
+        .beside(can_redrive.then(|| html! { a.button href=(all) { (desk.words.t("redrive-all")) } }));
     Ok(desk.page(&page, &content))
 }
 
@@ -76,9 +67,8 @@ fn table(desk: &Desk, id: &str, letters: &[DeadBody]) -> Markup {
         &html! { table {
             thead { tr {
                 @for column in ["request", "user"] { th scope="col" { (words.t(&format!("issue-{column}"))) } }
-                th.number scope="col" { (words.t("dead-arrival")) }
-                th scope="col" { (words.t("issue-queued-at")) }
-                th scope="col" { (words.t("dead-why")) }
+                (number_heads(words, &["dead-arrival"]))
+                (heads(words, &["issue-queued-at", "dead-why"]))
                 @if desk.may_operate() { th scope="col" { span.hidden { (words.t("action")) } } }
             } }
             tbody { @for letter in letters { tr {
@@ -117,8 +107,7 @@ async fn ask(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     preview(&desk, &id, &form).await
 }
 
-async fn redrive(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn redrive(Posted { desk, mut form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     if !action::keep_reason(&desk, &mut form).await {
         return preview(&desk, &id, &form).await;
     }
@@ -161,12 +150,14 @@ async fn preview(desk: &Desk, id: &str, form: &Form) -> Result<HttpResponse, Fai
     };
     let changes: Vec<_> = chosen(form).map(change).collect();
     let action = Action {
-        section: Section::Coupons,
-        title: &words.tv(
-            "redrive-title",
-            [("count", count.into()), ("name", (&coupon.definition.name).into())],
-        ),
-        trail: &[trail(desk), (coupon.definition.name.clone(), here.clone())],
+        page: Page::new(
+            Section::Coupons,
+            words.tv(
+                "redrive-title",
+                [("count", count.into()), ("name", (&coupon.definition.name).into())],
+            ),
+        )
+        .under(above(desk, &coupon)),
         effects: &[words.t("redrive-effect")],
         changes: &changes,
         button: &words.t("redrive"),

@@ -3,20 +3,18 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::{Coupon, IssueBody, IssueRow, RequestState};
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{ROWS, api, page_path, tabs, trail};
+use super::{api, page_path, tabs, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
 use crate::console::links::{part, with_query};
-use crate::console::list::{next_page, wide};
+use crate::console::list::{ROWS, files, next_page, wide};
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes};
 use jackpot_kernel::http::page::PageBody;
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -26,11 +24,7 @@ pub fn routes(config: &mut ServiceConfig) {
             "/console/coupons/{id}/issues/{request_id}",
             jackpot_kernel::http::get().to(show),
         )
-        .route(
-            "/console/coupons/{id}/issues/{request_id}/void",
-            jackpot_kernel::http::get().to(ask),
-        )
-        .route("/console/coupons/{id}/issues/{request_id}/void", web::post().to(void));
+        .configure(form_routes("/console/coupons/{id}/issues/{request_id}/void", ask, void));
 }
 
 /// The page of a request.
@@ -63,7 +57,6 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let path = with_query(&path, &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
     let list: PageBody<IssueRow> = desk.get(&path).await?;
     let here = format!("{}/issues", page_path(&id));
-    let file = |format: &str| format!("/console/files/{format}/coupons/{}/issues", part(&id));
     let content = html! {
         (tabs(&desk, &id, "issues"))
         form.panel method="get" action=(here) role="search" {
@@ -75,28 +68,19 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         section.panel {
             div.row.apart {
                 p.muted { (words.t("issues-about")) }
-                div.row {
-                    a.button href=(file("csv")) { (words.t("download-csv")) }
-                    a.button href=(file("ndjson")) { (words.t("download-ndjson")) }
-                }
+                (files(&desk, &format!("coupons/{}/issues", part(&id))))
             }
             (table(&desk, &id, &list.items))
         }
-        (next_page(&desk, &here, &[], list.next_cursor.as_deref()))
+        (next_page(&desk, &here, list.next_cursor.as_deref()))
     };
-    let title = words.tv("issues-title", [("name", (&coupon.definition.name).into())]);
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &[trail(&desk), (coupon.definition.name.clone(), page_path(&id))],
-        side: None,
-    };
+    let page = super::page(&desk, &coupon, "issues-title");
     let status = if form.is_refused() {
         StatusCode::NOT_FOUND
     } else {
         StatusCode::OK
     };
-    Ok(desk.page_with(status, &page, &content))
+    Ok(desk.page(&page.status(status), &content))
 }
 
 fn table(desk: &Desk, id: &str, rows: &[IssueRow]) -> Markup {
@@ -140,12 +124,9 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
     });
     let title = words.tv("issue-title", [("id", request_id.into())]);
     let content = html! { section.panel { div id="issue" data-live="1000" { (facts(&desk, id, &issue)) } } };
-    let page = Page {
-        section: Section::Coupons,
-        title: &title,
-        trail: &trail_of(&desk, id),
-        side,
-    };
+    let page = Page::new(Section::Coupons, title)
+        .under(trail_of(&desk, id))
+        .beside(side);
     Ok(desk.page(&page, &content))
 }
 
@@ -196,8 +177,7 @@ async fn ask(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     preview(&desk, &path, &Form::default()).await
 }
 
-async fn void(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn void(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (id, request_id) = (path.0.as_str(), path.1.as_str());
     if action::keep_reason(&desk, &mut form).await {
         let voided = desk
@@ -233,9 +213,8 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
     ];
     let user = issue.user_id.as_deref().unwrap_or_default();
     let action = Action {
-        section: Section::Coupons,
-        title: &words.tv("void-title", [("id", request_id.into())]),
-        trail: &trail_of(desk, id),
+        page: Page::new(Section::Coupons, words.tv("void-title", [("id", request_id.into())]))
+            .under(trail_of(desk, id)),
         effects: &[words.tv(
             "void-effect",
             [("user", user.into()), ("sequence", issue.sequence.unwrap_or(0).into())],

@@ -7,7 +7,7 @@ mod issues;
 mod standing;
 
 use actix_web::HttpResponse;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::{Coupon, Status};
 use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
@@ -15,45 +15,22 @@ use jackpot_ui::{Asset, Words};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
-use super::failure::Failure;
-use super::links;
-use super::list::{next_page, status, wide};
+use super::list::{self, heads, status, wide};
+use super::{Desk, Failure, Page, Posted, Section, form_routes, links};
 use jackpot_kernel::http::page::PageBody;
-
-/// Rows of a page.
-const ROWS: &str = "50";
 
 /// The script of the upload.
 pub static UPLOAD: Asset = Asset::new("upload", "js", include_str!("upload.js"));
 
 /// The definition, as the API has it.
 const FIELDS: &[Spec] = &[
-    Spec {
-        name: "name",
-        shape: Shape::Text,
-    },
-    Spec {
-        name: "stock",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "per_user",
-        shape: Shape::Number,
-    },
-    Spec {
-        name: "per_user_window_s",
-        shape: Shape::MaybeNumber,
-    },
-    Spec {
-        name: "starts_at",
-        shape: Shape::MaybeTime,
-    },
-    Spec {
-        name: "ends_at",
-        shape: Shape::MaybeTime,
-    },
+    Spec::new("name", Shape::Text),
+    Spec::new("stock", Shape::Number),
+    Spec::new("per_user", Shape::Number),
+    Spec::new("per_user_window_s", Shape::MaybeNumber),
+    Spec::new("starts_at", Shape::MaybeTime),
+    Spec::new("ends_at", Shape::MaybeTime),
 ];
 
 const CHANGE: Thing = Thing {
@@ -62,8 +39,6 @@ const CHANGE: Thing = Thing {
     fields: FIELDS,
     asked: FIELDS,
     verb: "change",
-    pages: "/console/coupons",
-    api: "/v1/coupons",
     effects: |words, _, _| vec![words.t("coupon-change-effect")],
 };
 
@@ -76,13 +51,8 @@ const NEW: Thing = Thing {
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/coupons", jackpot_kernel::http::get().to(list))
-        .route("/console/new-coupon", jackpot_kernel::http::get().to(ask_new))
-        .route("/console/new-coupon", web::post().to(put_new))
-        .route(
-            "/console/coupons/{id}/change",
-            jackpot_kernel::http::get().to(ask_change),
-        )
-        .route("/console/coupons/{id}/change", web::post().to(put_change))
+        .configure(form_routes("/console/new-coupon", ask_new, put_new))
+        .configure(form_routes("/console/coupons/{id}/change", ask_change, put_change))
         .configure(issues::routes)
         .configure(dead::routes)
         .configure(bulk::routes)
@@ -109,22 +79,8 @@ fn page_path(id: &str) -> String {
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
-    let words = desk.words;
-    let path = links::with_query("/v1/coupons", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
-    let list: PageBody<Coupon> = desk.get(&path).await?;
-    let page = Page {
-        section: Section::Coupons,
-        title: &words.t("coupons"),
-        trail: &[],
-        side: desk
-            .may_operate()
-            .then(|| html! { a.button.primary href="/console/new-coupon" { (words.t("coupon-new")) } }),
-    };
-    let content = html! {
-        section.panel { div id="coupons" data-live="2000" { (table(&desk, &list.items)) } }
-        (next_page(&desk, "/console/coupons", &[], list.next_cursor.as_deref()))
-    };
-    Ok(desk.page(&page, &content))
+    let table = |list: &PageBody<Coupon>| table(&desk, &list.items);
+    list::all(&desk, Section::Coupons, "coupon", table).await
 }
 
 fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
@@ -136,8 +92,7 @@ fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
         &words.t("coupons"),
         &html! { table {
             thead { tr {
-                th scope="col" { (words.t("coupon")) }
-                th scope="col" { (words.t("status")) }
+                (heads(words, &["coupon", "status"]))
                 @for column in ["stock", "issued", "remaining", "queued", "dead"] {
                     th.number scope="col" { (words.t(&format!("coupon-{column}"))) }
                 }
@@ -183,13 +138,21 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         div.stack id="numbers" data-live="1000" { (numbers(words, &coupon)) }
         section.panel { h2 { (words.t("definition")) } (CHANGE.facts(words, &whole)) }
     };
-    let page = Page {
-        section: Section::Coupons,
-        title: name_of(&whole),
-        trail: &[trail(&desk)],
-        side,
-    };
+    let page = Page::new(Section::Coupons, name_of(&whole))
+        .under([trail(&desk)])
+        .beside(side);
     Ok(desk.page(&page, &content))
+}
+
+/// A page under that of a coupon. `title`: a text with its name.
+fn page(desk: &Desk, coupon: &Coupon, title: &str) -> Page {
+    let title = desk.words.tv(title, [("name", (&coupon.definition.name).into())]);
+    Page::new(Section::Coupons, title).under(above(desk, coupon))
+}
+
+/// The pages above one of a coupon.
+fn above(desk: &Desk, coupon: &Coupon) -> [(String, String); 2] {
+    [trail(desk), (coupon.definition.name.clone(), page_path(&coupon.id))]
 }
 
 /// The list, above a coupon.
@@ -199,7 +162,6 @@ fn trail(desk: &Desk) -> (String, String) {
 
 /// The pages of a coupon.
 fn tabs(desk: &Desk, id: &str, current: &str) -> Markup {
-    let words = desk.words;
     let here = page_path(id);
     let tabs = [
         ("numbers", here.clone(), true),
@@ -207,9 +169,9 @@ fn tabs(desk: &Desk, id: &str, current: &str) -> Markup {
         ("dead-letters", format!("{here}/dead-letters"), true),
         ("bulk", format!("{here}/bulk"), desk.may_operate()),
     ];
-    html! { nav aria-label=(words.t("coupon-pages")) { ul.tabs {
+    html! { nav aria-label=(desk.words.t("coupon-pages")) { ul.tabs {
         @for (name, path, is_shown) in &tabs { @if *is_shown {
-            li { a href=(path) aria-current=[(*name == current).then_some("page")] { (words.t(&format!("coupon-tab-{name}"))) } }
+            li { a href=(path) aria-current=[(*name == current).then_some("page")] { (desk.words.t(&format!("coupon-tab-{name}"))) } }
         } }
     } } }
 }

@@ -2,31 +2,27 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::coupon::Coupon;
 use serde_json::{Value, json};
 
-use super::{api, page_path, trail};
+use super::{api, page_path};
 use crate::console::action::{self, Action, Change, REASON};
-use crate::console::desk::{Desk, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::Form;
+use crate::console::{Desk, Failure, Form, Posted, form_routes};
 
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .route(
-            "/console/coupons/{id}/{verb:pause|resume|close}",
-            jackpot_kernel::http::get().to(get),
-        )
-        .route("/console/coupons/{id}/{verb:pause|resume|close}", web::post().to(post));
+    config.configure(form_routes(
+        "/console/coupons/{id}/{verb:pause|resume|close}",
+        get,
+        post,
+    ));
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     page(&desk, &path, &Form::default()).await
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (id, verb) = (&path.0, &path.1);
     let body = json!({ "reason": form.get(REASON) });
     let call = format!("{}/{verb}", api(id));
@@ -54,16 +50,13 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
         before: word(coupon.status.as_str()),
         after: word(after),
     };
-    let here = page_path(id);
     let action = Action {
-        section: Section::Coupons,
-        title: &words.tv(&format!("{verb}-title"), [("name", (&coupon.definition.name).into())]),
-        trail: &[trail(desk), (coupon.definition.name.clone(), here.clone())],
+        page: super::page(desk, &coupon, &format!("{verb}-title")),
         effects: &[words.t(&format!("coupon-{verb}-effect"))],
         changes: std::slice::from_ref(&change),
         button: &words.t(verb),
         is_final: verb == "close",
-        back: &here,
+        back: &page_path(id),
     };
     Ok(action.page(desk, form))
 }

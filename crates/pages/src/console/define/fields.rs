@@ -2,14 +2,18 @@
 //! Amounts are written in the unit of the currency, shares in percent.
 
 use jackpot_core::jackpot::definition::MAX_RANKS;
-use jackpot_core::jackpot::document::{Contribution, Document, Prize, Rank, Source, Take, Tier, Winners};
+use jackpot_core::jackpot::document::{
+    Contribution, Document, DrawnBy, Prize, Rank, ReverseBy, Source, Take, Tier, Winners,
+};
+use jackpot_core::jackpot::settlement::Settlement;
 use jackpot_core::money::{Minor, Ppm};
 use jackpot_ui::Words;
 use jackpot_ui::money::{percent, plain};
 use maud::{Markup, html};
 
 use super::ROW;
-use crate::console::form::{Field, Form, Kind};
+use crate::console::form::choices;
+use crate::console::{Field, Form, Kind};
 
 /// Values of the prize's kind.
 pub const PRIZES: [&str; 4] = ["all", "share", "fixed", "coupon"];
@@ -17,17 +21,13 @@ pub const PRIZES: [&str; 4] = ["all", "share", "fixed", "coupon"];
 pub const CONTRIBUTIONS: [&str; 2] = ["fixed", "rate"];
 /// Values of the contribution's kind of a source: the jackpot's, or one of its own.
 pub const SOURCE_CONTRIBUTIONS: [&str; 3] = ["jackpot", "fixed", "rate"];
-/// Who draws the entries of a source.
-pub const DRAWS: [&str; 2] = ["service", "external"];
 /// Values of the winners' list.
 pub const WINNERS: [&str; 3] = ["masked", "full", "off"];
-/// Values of the settlement.
-pub const SETTLEMENTS: [&str; 2] = ["none", "tracked"];
-pub const REVERSED_BY: [&str; 2] = ["play", "operate"];
 
 /// Puts a definition into a form.
 pub fn fill(form: &mut Form, document: &Document) {
     let amount = |amount: Minor| plain(u64::from(amount), document.currency);
+    let maybe = |found: Option<Minor>| found.map(amount).unwrap_or_default();
     form.set("id", document.id.as_str());
     form.set("name", &document.name);
     form.set("currency", document.currency.as_str());
@@ -41,23 +41,17 @@ pub fn fill(form: &mut Form, document: &Document) {
         fill_tier(form, index, tier, &amount);
     }
     form.set("odds.total", document.odds.total.to_string());
-    form.set(
-        "odds.per_stake",
-        document.odds.per_stake.map(amount).unwrap_or_default(),
-    );
+    form.set("odds.per_stake", maybe(document.odds.per_stake));
     for (index, rank) in document.odds.ranks.iter().enumerate() {
         fill_rank(form, index, rank, &amount);
     }
     form.set("max_redraws", document.max_redraws.to_string());
-    form.set("min_stake", document.min_stake.map(amount).unwrap_or_default());
-    form.set("max_stake", document.max_stake.map(amount).unwrap_or_default());
+    form.set("min_stake", maybe(document.min_stake));
+    form.set("max_stake", maybe(document.max_stake));
     form.set("public_meter", document.public_meter.to_string());
     form.set("winners", winners(document.winners));
     form.set("settlement", document.settlement.as_str());
-    form.set(
-        "approval_above",
-        document.approval_above.map(amount).unwrap_or_default(),
-    );
+    form.set("approval_above", maybe(document.approval_above));
     form.set("reverse_within_s", document.reverse_within_s.to_string());
     form.set("reverse_by", document.reverse_by.as_str());
     form.set("origins", document.origins.join("\n"));
@@ -100,23 +94,16 @@ fn fill_tier(form: &mut Form, index: usize, tier: &Tier, amount: &dyn Fn(Minor) 
     set("cap", tier.cap.map(amount).unwrap_or_default());
     let rule = tier.must_hit_by.as_ref();
     let by_amount = rule.and_then(|rule| rule.amount);
-    set(
-        "must_hit_by.amount.low",
-        by_amount.map(|by| amount(by.low)).unwrap_or_default(),
-    );
-    set(
-        "must_hit_by.amount.high",
-        by_amount.map(|by| amount(by.high)).unwrap_or_default(),
-    );
+    let (low, high) = by_amount
+        .map(|by| (amount(by.low), amount(by.high)))
+        .unwrap_or_default();
+    set("must_hit_by.amount.low", low);
+    set("must_hit_by.amount.high", high);
     let by_time = rule.and_then(|rule| rule.time);
-    set(
-        "must_hit_by.time.after_s",
-        by_time.map(|by| by.after_s.to_string()).unwrap_or_default(),
-    );
-    set(
-        "must_hit_by.time.within_s",
-        by_time.map(|by| by.within_s.to_string()).unwrap_or_default(),
-    );
+    let by_time = by_time.map(|by| (by.after_s.to_string(), by.within_s.to_string()));
+    let (after, within) = by_time.unwrap_or_default();
+    set("must_hit_by.time.after_s", after);
+    set("must_hit_by.time.within_s", within);
     let by_day = rule.and_then(|rule| rule.daily.clone());
     let (at, zone) = by_day.map(|by| (by.at, by.zone)).unwrap_or_default();
     set("must_hit_by.daily.at", at);
@@ -328,12 +315,12 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
                 (hinted("max_stake", "define-max-stake", "define-max-stake-hint", Kind::Amount))
                 (hinted("room", "define-room", "define-room-hint", Kind::Text))
                 (field("reverse_within_s", "define-reverse-within", Kind::Number))
-                (field("reverse_by", "define-reverse-by", Kind::Choice(&choices(words, "reverse-by", &REVERSED_BY))))
+                (field("reverse_by", "define-reverse-by", Kind::Choice(&choices(words, "reverse-by", &ReverseBy::NAMES))))
             }
         }
         fieldset.panel.stack { legend { (words.t("define-settlements")) }
             div.fields {
-                (field("settlement", "define-settlement", Kind::Choice(&choices(words, "settlement", &SETTLEMENTS))))
+                (field("settlement", "define-settlement", Kind::Choice(&choices(words, "settlement", &Settlement::NAMES))))
                 (hinted("approval_above", "define-approval-above", "define-approval-above-hint", Kind::Amount))
             }
         }
@@ -350,11 +337,6 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
             }
         }
     }
-}
-
-fn choices(words: Words, of: &str, values: &[&str]) -> Vec<(String, String)> {
-    let text = |value: &&str| ((*value).to_owned(), words.t(&format!("{of}-{value}")));
-    values.iter().map(text).collect()
 }
 
 fn tier(words: Words, form: &Form, index: usize, may_go: bool) -> Markup {
@@ -401,7 +383,7 @@ fn source(words: Words, form: &Form, index: usize) -> Markup {
                 (field("source_id", "source-id", Kind::Text))
                 (field("contribution.kind", "define-contribution-kind", Kind::Choice(&contributions)))
                 (optional("contribution", "define-contribution", Kind::Amount))
-                (field("draw", "define-source-draw", Kind::Choice(&choices(words, "source-draw", &DRAWS))))
+                (field("draw", "define-source-draw", Kind::Choice(&choices(words, "source-draw", &DrawnBy::NAMES))))
                 (optional("keys", "define-source-keys", Kind::Lines))
             }
             p { button.plain name=(ROW) value=(format!("remove-source-{index}")) { (words.tv("define-remove-source", [("number", (index + 1).into())])) } }
@@ -415,10 +397,8 @@ fn rank(words: Words, form: &Form, index: usize) -> Markup {
     let optional =
         |of: &str, label: &str, kind: Kind<'_>| Field::new(&name(of), &words.t(label), kind).optional().of(form);
     let prizes = choices(words, "prize", &PRIZES);
-    let tiers: Vec<_> = (0..tiers(form))
-        .map(|tier| form.get(&tier_field(tier, "tier")).to_owned())
-        .collect();
-    let tiers: Vec<_> = tiers.into_iter().map(|tier| (tier.clone(), tier)).collect();
+    let tiers = (0..tiers(form)).map(|tier| form.get(&tier_field(tier, "tier")));
+    let tiers: Vec<_> = tiers.map(|tier| (tier.to_owned(), tier.to_owned())).collect();
     html! {
         fieldset { legend { (words.tv("define-rank", [("number", (index + 1).into())])) }
             div.fields {

@@ -9,7 +9,7 @@ pub mod templates;
 use actix_web::HttpResponse;
 use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::document::Document;
 use jackpot_kernel::http::code::Code;
@@ -17,10 +17,7 @@ use maud::html;
 use serde_json::Value;
 
 use super::action::{self, Action, Change};
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::form::Form;
-use super::{jackpots, links};
+use super::{Desk, Failure, Form, Page, Posted, Section, form_routes, jackpots, links};
 use jackpot_api::jackpot::{Jackpot, MeterBody, Status};
 
 /// The field with the tag of the definition that the operator saw.
@@ -30,10 +27,8 @@ const ROW: &str = "row";
 
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/console/new-jackpot", jackpot_kernel::http::get().to(get_new))
-        .route("/console/new-jackpot", web::post().to(post_new))
-        .route("/console/jackpots/{id}/define", jackpot_kernel::http::get().to(get))
-        .route("/console/jackpots/{id}/define", web::post().to(post));
+        .configure(form_routes("/console/new-jackpot", get_new, post_new))
+        .configure(form_routes("/console/jackpots/{id}/define", get, post));
 }
 
 /// What the form is for.
@@ -49,8 +44,7 @@ async fn get_new(desk: Desk) -> HttpResponse {
     ask(&desk, &Target::New, &form)
 }
 
-async fn post_new(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, form } = posted;
+async fn post_new(Posted { desk, form }: Posted) -> Result<HttpResponse, Failure> {
     step(desk, Target::New, form).await
 }
 
@@ -64,8 +58,7 @@ async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     Ok(ask(&desk, &target, &form))
 }
 
-async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, form } = posted;
+async fn post(Posted { desk, form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let (target, _) = target(&desk, &id).await?;
     step(desk, target, form).await
 }
@@ -148,21 +141,9 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
     }
 }
 
-/// The form.
 fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let (title, trail, back) = head(desk, target);
-    let page = Page {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &trail,
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let (page, back) = page(desk, target);
     let tiers = match target {
         Target::New => 0,
         Target::Change(of) => of.1.tiers().len(),
@@ -181,33 +162,28 @@ fn ask(desk: &Desk, target: &Target, form: &Form) -> HttpResponse {
             div.row { button.primary { (words.t("action-preview")) } a.button href=(back) { (words.t("action-cancel")) } }
         }
     };
-    desk.page_with(status, &page, &content)
+    desk.page(&page.of_form(form), &content)
 }
 
-/// Title, the pages above, and where "cancel" leads.
-fn head(desk: &Desk, target: &Target) -> (String, Vec<(String, String)>, String) {
-    let words = desk.words;
+/// The page without its content, and where "cancel" leads.
+fn page(desk: &Desk, target: &Target) -> (Page, String) {
     match target {
         Target::New => {
             let above = jackpots::trail(desk);
-            (words.t("define-new-title"), vec![above.clone()], above.1)
-        }
-        Target::Change(of) => {
-            let here = links::jackpot(&of.0.id);
-            let title = words.tv("define-title", [("name", (&of.0.name).into())]);
+            let back = above.1.clone();
             (
-                title,
-                vec![jackpots::trail(desk), (of.0.name.clone(), here.clone())],
-                here,
+                Page::new(Section::Jackpots, desk.words.t("define-new-title")).under([above]),
+                back,
             )
         }
+        Target::Change(of) => (jackpots::page(desk, &of.0, "define-title"), links::jackpot(&of.0.id)),
     }
 }
 
 /// What the PUT changes, and when that comes into force.
 fn preview(desk: &Desk, target: &Target, definition: &Definition, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let (title, trail, back) = head(desk, target);
+    let (page, back) = page(desk, target);
     let after = parts::of(words, definition.document());
     let (before, effects) = match target {
         Target::New => (Vec::new(), vec![words.t("define-effect-new")]),
@@ -217,9 +193,7 @@ fn preview(desk: &Desk, target: &Target, definition: &Definition, form: &Form) -
         ),
     };
     let action = Action {
-        section: Section::Jackpots,
-        title: &title,
-        trail: &trail,
+        page,
         effects: &effects,
         changes: &changes(words, &before, &after),
         button: &words.t("define-do"),

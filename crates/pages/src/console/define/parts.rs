@@ -11,28 +11,29 @@ use super::fields;
 pub type Part = (String, String);
 
 /// The parts, in the order of the form.
-#[must_use]
 pub fn of(words: Words, document: &Document) -> Vec<Part> {
     let amount = |amount: Minor| money(words.0, document.currency.amount(amount));
     let or_none = |found: Option<Minor>| found.map_or_else(|| words.t("none"), amount);
     let share = |ppm: u32| format!("{} %", percent(ppm));
-    let contribution = match document.contribution {
+    let contribution = |of: Contribution| match of {
         Contribution::Fixed(fixed) => words.tv("part-fixed", [("amount", amount(fixed).into())]),
         Contribution::RatePpm(rate) => words.tv("part-rate", [("share", share(rate.get()).into())]),
     };
     let mut parts = vec![
         (words.t("define-name"), document.name.clone()),
         (words.t("define-currency"), document.currency.to_string()),
-        (words.t("define-contribution"), contribution),
+        (words.t("define-contribution"), contribution(document.contribution)),
     ];
     for tier in &document.tiers {
         let what = |name: &str| format!("{} · {}", tier.tier, words.t(name));
-        parts.push((what("define-share"), share(tier.share_ppm.get())));
-        parts.push((what("define-min-payout"), amount(tier.min_payout)));
-        parts.push((what("define-seed"), amount(tier.seed)));
-        parts.push((what("define-reserve"), share(tier.reserve_ppm.get())));
-        parts.push((what("define-cap"), or_none(tier.cap)));
-        parts.push((what("define-must-hit"), must_hit(words, tier, &amount)));
+        parts.extend([
+            (what("define-share"), share(tier.share_ppm.get())),
+            (what("define-min-payout"), amount(tier.min_payout)),
+            (what("define-seed"), amount(tier.seed)),
+            (what("define-reserve"), share(tier.reserve_ppm.get())),
+            (what("define-cap"), or_none(tier.cap)),
+            (what("define-must-hit"), must_hit(words, tier, &amount)),
+        ]);
     }
     for rank in &document.odds.ranks {
         let what = words.tv("part-rank", [("rank", u64::from(rank.rank).into())]);
@@ -41,25 +42,22 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
         let prize = prize(words, &rank.prize, &amount, &share);
         parts.push((what, format!("{chance}: {prize}")));
     }
-    parts.push((words.t("define-total"), grouped(u128::from(document.odds.total))));
-    parts.push((words.t("define-per-stake"), or_none(document.odds.per_stake)));
-    parts.push((words.t("define-redraws"), document.max_redraws.to_string()));
-    parts.push((words.t("define-min-stake"), amount(document.min_stake())));
-    parts.push((words.t("define-max-stake"), or_none(document.max_stake)));
-    parts.push((
-        words.t("define-room"),
-        document
-            .room
-            .as_ref()
-            .map_or_else(|| words.t("none"), ToString::to_string),
-    ));
+    let room = document.room.as_ref();
+    parts.extend([
+        (words.t("define-total"), grouped(u128::from(document.odds.total))),
+        (words.t("define-per-stake"), or_none(document.odds.per_stake)),
+        (words.t("define-redraws"), document.max_redraws.to_string()),
+        (words.t("define-min-stake"), amount(document.min_stake())),
+        (words.t("define-max-stake"), or_none(document.max_stake)),
+        (
+            words.t("define-room"),
+            room.map_or_else(|| words.t("none"), ToString::to_string),
+        ),
+    ]);
     for (id, source) in &document.sources {
         let what = words.tv("part-source", [("source", id.as_str().into())]);
-        let contribution = match source.contribution {
-            None => words.t("source-contribution-jackpot"),
-            Some(Contribution::Fixed(fixed)) => words.tv("part-fixed", [("amount", amount(fixed).into())]),
-            Some(Contribution::RatePpm(rate)) => words.tv("part-rate", [("share", share(rate.get()).into())]),
-        };
+        let own = source.contribution.map(contribution);
+        let contribution = own.unwrap_or_else(|| words.t("source-contribution-jackpot"));
         let draw = words.t(&format!("source-draw-{}", source.draw.as_str()));
         let keys = source
             .keys
@@ -67,27 +65,30 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
             .map_or_else(|| words.t("source-keys-all"), |keys| keys.join(", "));
         parts.push((what, format!("{contribution} · {draw} · {keys}")));
     }
-    parts.push((words.t("define-reverse-within"), document.reverse_within_s.to_string()));
-    let by = words.t(&format!("reverse-by-{}", document.reverse_by.as_str()));
-    parts.push((words.t("define-reverse-by"), by));
+    let value = |of: &str, value: &str| words.t(&format!("{of}-{value}"));
     let public = if document.public_meter { "yes" } else { "no" };
-    parts.push((words.t("define-public-meter"), words.t(public)));
-    parts.push((
-        words.t("define-winners"),
-        words.t(&format!("winners-{}", fields::winners(document.winners))),
-    ));
-    parts.push((
-        words.t("define-settlement"),
-        words.t(&format!("settlement-{}", document.settlement.as_str())),
-    ));
-    let limit = document.approval_above.map_or_else(|| words.t("none"), &amount);
-    parts.push((words.t("define-approval-above"), limit));
-    let origins = if document.origins.is_empty() {
-        words.t("none")
-    } else {
-        document.origins.join(", ")
+    let origins = match document.origins.as_slice() {
+        [] => words.t("none"),
+        origins => origins.join(", "),
     };
-    parts.push((words.t("define-origins"), origins));
+    parts.extend([
+        (words.t("define-reverse-within"), document.reverse_within_s.to_string()),
+        (
+            words.t("define-reverse-by"),
+            value("reverse-by", document.reverse_by.as_str()),
+        ),
+        (words.t("define-public-meter"), words.t(public)),
+        (
+            words.t("define-winners"),
+            value("winners", fields::winners(document.winners)),
+        ),
+        (
+            words.t("define-settlement"),
+            value("settlement", document.settlement.as_str()),
+        ),
+        (words.t("define-approval-above"), or_none(document.approval_above)),
+        (words.t("define-origins"), origins),
+    ]);
     parts
 }
 
@@ -115,7 +116,6 @@ fn must_hit(words: Words, tier: &Tier, amount: &dyn Fn(Minor) -> String) -> Stri
     parts.join(" · ")
 }
 
-/// A prize in words.
 pub fn prize(words: Words, prize: &Prize, amount: &dyn Fn(Minor) -> String, share: &dyn Fn(u32) -> String) -> String {
     match prize {
         Prize::Pool(pool) => match pool.take {

@@ -8,7 +8,7 @@ use jackpot_ui::money::{parse, parse_percent};
 use serde_json::{Map, Value, json};
 
 use super::fields::{rank_field, ranks, source_field, sources, tier_field, tiers};
-use crate::console::form::Form;
+use crate::console::Form;
 
 /// The fields of a jackpot's answer that are no part of its definition.
 const OF_THE_JACKPOT: [&str; 6] = ["status", "stopped", "version", "pending", "meters", "source"];
@@ -31,9 +31,7 @@ pub fn in_force(answer: &Value) -> Option<Definition> {
 }
 
 /// The definition in a form, checked as the API checks it.
-///
-/// # Errors
-/// Every field that is wrong.
+/// Errors: every field that is wrong.
 pub fn of_form(words: Words, form: &Form) -> Result<Definition, Vec<Violation>> {
     let mut reader = Reader {
         words,

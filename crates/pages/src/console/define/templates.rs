@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 pub const NAMES: [&str; 3] = ["single", "tiers", "queue"];
 
 /// The template of this name, or the simplest one.
-#[must_use]
 pub fn document(name: &str) -> Document {
     let value = match name {
         "tiers" => tiers(),
@@ -49,7 +48,6 @@ fn tiers() -> Value {
 }
 
 /// A coupon for everybody who comes through a waiting room, until the stock ends. Room and coupon have the same id.
-#[must_use]
 pub fn queue(id: &str) -> Value {
     json!({
         "id": id, "name": "First come, first served", "currency": "EUR", "contribution": { "fixed": 1 },

@@ -1,22 +1,20 @@
 //! The definition of a subscription as a form: its fields, what a PUT would change, the PUT.
 
 use actix_web::HttpResponse;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::http::Method;
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::subscription::{SubscriptionBody, Target};
-use jackpot_core::ids::Id;
 use jackpot_ui::Words;
 use maud::html;
 use serde_json::{Value, json};
 
 use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
+use crate::console::document::{ID, is_free};
+use crate::console::form::choices;
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes};
 
 /// Fields of the form.
-const ID: &str = "id";
 const TARGET: &str = "target";
 const URL: &str = "url";
 const CONNECTION: &str = "connection";
@@ -30,13 +28,12 @@ const KINDS: [&str; 3] = ["webhook", "kafka", "nats"];
 
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/console/new-subscription", jackpot_kernel::http::get().to(ask_new))
-        .route("/console/new-subscription", web::post().to(put_new))
-        .route(
+        .configure(form_routes("/console/new-subscription", ask_new, put_new))
+        .configure(form_routes(
             "/console/subscriptions/{id}/change",
-            jackpot_kernel::http::get().to(ask_change),
-        )
-        .route("/console/subscriptions/{id}/change", web::post().to(put_change));
+            ask_change,
+            put_change,
+        ));
 }
 
 async fn ask_new(desk: Desk) -> HttpResponse {
@@ -104,27 +101,15 @@ fn field_of(name: &str) -> String {
     field.to_owned()
 }
 
-async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn put_new(Posted { desk, mut form }: Posted) -> Result<HttpResponse, Failure> {
     let id = form.get(ID).to_owned();
-    if Id::parse(&id).is_err() {
-        form.refuse(ID, desk.words.t("field-id-wrong"));
+    if !is_free(&desk, &id, &api(&id), &mut form).await? {
         return Ok(ask(&desk, None, &form));
-    }
-    match desk.ask::<Value>(&api(&id)).await {
-        // Its own repeat, or that of another operator.
-        Ok(_) => {
-            form.refuse(ID, desk.words.t("field-id-taken"));
-            return Ok(ask(&desk, None, &form));
-        }
-        Err(problem) if problem.status == 404 => {}
-        Err(problem) => return Err(Failure::of_api(desk.words, problem)),
     }
     put(&desk, form, &id, None).await
 }
 
-async fn put_change(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, form } = posted;
+async fn put_change(Posted { desk, form }: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let current: SubscriptionBody = desk.get(&api(&id)).await?;
     put(&desk, form, &id, Some(&current)).await
 }
@@ -158,9 +143,7 @@ async fn put(
         }
     }
     let action = Action {
-        section: Section::Subscriptions,
-        title: &title(desk.words, current),
-        trail: &trail_of(desk, current),
+        page: page(desk, current),
         effects: &effects(desk.words, current, &form),
         changes: &changes,
         button: &desk.words.t("subscription-put"),
@@ -191,11 +174,7 @@ fn shown(words: Words, form: &Form) -> Vec<(&'static str, String)> {
     };
     let lines = |name: &str| form.get(name).lines().map(str::trim).collect::<Vec<_>>().join(", ");
     let from = format!("subscription-from-{}", form.get(FROM));
-    let from = if words.has(&from) {
-        words.t(&from)
-    } else {
-        form.get(FROM).to_owned()
-    };
+    let from = words.t_or(&from, form.get(FROM));
     vec![
         ("subscription-target", target),
         ("subscription-types", lines(TYPES)),
@@ -222,16 +201,16 @@ fn changes(words: Words, current: Option<&SubscriptionBody>, form: &Form) -> Vec
         .collect()
 }
 
-fn title(words: Words, current: Option<&SubscriptionBody>) -> String {
-    match current {
-        None => words.t("subscription-new"),
-        Some(current) => words.tv("subscription-change-title", [("name", (&current.id).into())]),
-    }
-}
-
-fn trail_of(desk: &Desk, current: Option<&SubscriptionBody>) -> Vec<(String, String)> {
+fn page(desk: &Desk, current: Option<&SubscriptionBody>) -> Page {
+    let title = match current {
+        None => desk.words.t("subscription-new"),
+        Some(current) => desk
+            .words
+            .tv("subscription-change-title", [("name", (&current.id).into())]),
+    };
     let one = current.map(|current| (current.id.to_string(), page_path(&current.id)));
-    [trail(desk)].into_iter().chain(one).collect()
+    let trail: Vec<_> = [trail(desk)].into_iter().chain(one).collect();
+    Page::new(Section::Subscriptions, title).under(trail)
 }
 
 fn back(current: Option<&SubscriptionBody>) -> String {
@@ -240,25 +219,9 @@ fn back(current: Option<&SubscriptionBody>) -> String {
 
 fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let title = title(words, current);
-    let trail = trail_of(desk, current);
-    let page = Page {
-        section: Section::Subscriptions,
-        title: &title,
-        trail: &trail,
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    let choices = |names: &[&str], of: &str| -> Vec<(String, String)> {
-        let choice = |name: &&str| ((*name).to_owned(), words.t(&format!("{of}-{name}")));
-        names.iter().map(choice).collect()
-    };
-    let targets = choices(&KINDS, "subscription");
-    let begins = choices(&["now", "beginning"], "subscription-from");
+    let page = page(desk, current);
+    let targets = choices(words, "subscription", &KINDS);
+    let begins = choices(words, "subscription-from", &["now", "beginning"]);
     let hinted = |name: &'static str, kind| {
         let (label, hint) = (
             words.t(&format!("subscription-{name}")),
@@ -272,26 +235,21 @@ fn ask(desk: &Desk, current: Option<&SubscriptionBody>, form: &Form) -> HttpResp
             field.optional().of(form)
         }
     };
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            div.fields {
-                @if current.is_none() {
-                    (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
-                }
-                (Field::new(TARGET, &words.t("subscription-target"), Kind::Choice(&targets)).of(form))
-                (hinted(URL, Kind::Text))
-                (hinted(CONNECTION, Kind::Text))
-                (hinted(TOPIC, Kind::Text))
-                (hinted(TYPES, Kind::Lines))
-                (hinted(SUBJECTS, Kind::Lines))
-                (Field::new(FROM, &words.t("subscription-from"), Kind::Choice(&begins)).hint(&words.t("subscription-from-hint")).of(form))
+    let fields = html! {
+        div.fields {
+            @if current.is_none() {
+                (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
             }
-            div.row { button.primary { (words.t("action-preview")) } a.button href=(back(current)) { (words.t("action-cancel")) } }
+            (Field::new(TARGET, &words.t("subscription-target"), Kind::Choice(&targets)).of(form))
+            (hinted(URL, Kind::Text))
+            (hinted(CONNECTION, Kind::Text))
+            (hinted(TOPIC, Kind::Text))
+            (hinted(TYPES, Kind::Lines))
+            (hinted(SUBJECTS, Kind::Lines))
+            (Field::new(FROM, &words.t("subscription-from"), Kind::Choice(&begins)).hint(&words.t("subscription-from-hint")).of(form))
         }
     };
-    desk.page_with(status, &page, &content)
+    action::ask(desk, page, form, &back(current), &fields)
 }
 
 #[cfg(test)]

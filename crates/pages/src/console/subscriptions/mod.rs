@@ -13,10 +13,8 @@ use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 
-use super::desk::{Desk, Page, Posted, Section};
-use super::failure::Failure;
-use super::links;
-use super::list::wide;
+use super::list::{heads, number_heads, wide};
+use super::{Desk, Failure, Page, Posted, Section, links};
 
 const LIST: &str = "/console/subscriptions";
 
@@ -69,12 +67,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let list: SubscriptionList = desk.get("/v1/subscriptions").await?;
     let new = || html! { a.button.primary href="/console/new-subscription" { (words.t("subscription-new")) } };
-    let page = Page {
-        section: Section::Subscriptions,
-        title: &words.t("subscriptions"),
-        trail: &[],
-        side: desk.may_operate().then(new),
-    };
+    let page = Page::new(Section::Subscriptions, words.t("subscriptions")).beside(desk.may_operate().then(new));
     let content = html! {
         p.muted { (words.t("subscriptions-about")) }
         section.panel { div id="subscriptions" data-live="2000" { (table(words, &list.items)) } }
@@ -90,13 +83,9 @@ fn table(words: Words, subscriptions: &[SubscriptionBody]) -> Markup {
         &words.t("subscriptions"),
         &html! { table {
             thead { tr {
-                th scope="col" { (words.t("subscription")) }
-                th scope="col" { (words.t("subscription-state")) }
-                th scope="col" { (words.t("subscription-target")) }
-                th scope="col" { (words.t("subscription-types")) }
-                th scope="col" { (words.t("subscription-subjects")) }
-                th.number scope="col" { (words.t("subscription-lag")) }
-                th scope="col" { (words.t("subscription-last-error")) }
+                (heads(words, &["subscription", "subscription-state", "subscription-target", "subscription-types", "subscription-subjects"]))
+                (number_heads(words, &["subscription-lag"]))
+                (heads(words, &["subscription-last-error"]))
             } }
             tbody { @for one in subscriptions { tr {
                 th scope="row" { a.id href=(page_path(&one.id)) { (one.id) } }
@@ -128,12 +117,9 @@ async fn test(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
 
 fn page(desk: &Desk, subscription: &SubscriptionBody, probe: Option<&ProbeAnswer>) -> HttpResponse {
     let words = desk.words;
-    let page = Page {
-        section: Section::Subscriptions,
-        title: &subscription.id,
-        trail: &[trail(desk)],
-        side: actions(desk, subscription),
-    };
+    let page = Page::new(Section::Subscriptions, subscription.id.to_string())
+        .under([trail(desk)])
+        .beside(actions(desk, subscription));
     let content = html! {
         @if let Some(probe) = probe { (outcome(words, probe)) }
         div.stack id="state" data-live="2000" {
@@ -195,11 +181,9 @@ fn streams(desk: &Desk, subscription: &SubscriptionBody) -> Markup {
         &words.t("subscription-streams"),
         &html! { table {
             thead { tr {
-                th scope="col" { (words.t("subscription-subject")) }
-                th.number scope="col" { (words.t("subscription-delivered-n")) }
-                th.number scope="col" { (words.t("subscription-lag")) }
-                th scope="col" { (words.t("subscription-last-error")) }
-                th scope="col" { (words.t("subscription-next-try-at")) }
+                (heads(words, &["subscription-subject"]))
+                (number_heads(words, &["subscription-delivered-n", "subscription-lag"]))
+                (heads(words, &["subscription-last-error", "subscription-next-try-at"]))
                 @if desk.may_operate() { th scope="col" { span.hidden { (words.t("action")) } } }
             } }
             tbody { @for stream in &subscription.streams { tr {

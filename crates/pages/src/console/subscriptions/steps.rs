@@ -1,8 +1,9 @@
 //! What an operator does with a subscription as it is: pause, resume, delete; replay and skip with one of its subjects.
 
 use actix_web::HttpResponse;
+use actix_web::dev::Payload;
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Path, ServiceConfig};
+use actix_web::web::{Path, ServiceConfig};
 use jackpot_api::subscription::{SubscriptionBody, SubscriptionState};
 use jackpot_kernel::http::problem::ProblemBody;
 use maud::html;
@@ -10,38 +11,25 @@ use serde_json::{Value, json};
 
 use super::{LIST, api, page_path, trail};
 use crate::console::action::{self, Action, Change, REASON};
-use crate::console::desk::{Desk, Page, Posted, Section};
-use crate::console::failure::Failure;
-use crate::console::form::{Field, Form, Kind};
+use crate::console::{Desk, Failure, Field, Form, Kind, Page, Posted, Section, form_routes};
 
 /// Fields of the forms.
 const SUBJECT: &str = "subject";
 const FROM_N: &str = "from_n";
 const EVENT: &str = "id";
 
-/// What can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Pause,
-    Resume,
-    Delete,
-    Replay,
-    Skip,
+jackpot_core::names! {
+    /// What can be asked for.
+    enum Step {
+        Pause = "pause",
+        Resume = "resume",
+        Delete = "delete",
+        Replay = "replay",
+        Skip = "skip",
+    }
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Pause, Self::Resume, Self::Delete, Self::Replay, Self::Skip];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Resume => "resume",
-            Self::Delete => "delete",
-            Self::Replay => "replay",
-            Self::Skip => "skip",
-        }
-    }
-
     /// The field that is filled in before what changes is shown.
     fn asks(self) -> Option<&'static str> {
         match self {
@@ -54,14 +42,12 @@ impl Step {
 
 pub fn routes(config: &mut ServiceConfig) {
     let path = "/console/subscriptions/{id}/{step:pause|resume|delete|replay|skip}";
-    config
-        .route(path, jackpot_kernel::http::get().to(get))
-        .route(path, web::post().to(post));
+    config.configure(form_routes(path, get, post));
 }
 
 async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, SubscriptionBody), Failure> {
-    let step = Step::ALL.into_iter().find(|step| step.name() == path.1);
-    let step = step.ok_or_else(|| Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"))?;
+    let step =
+        Step::parse(&path.1).ok_or_else(|| Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"))?;
     Ok((step, desk.get(&api(&path.0)).await?))
 }
 
@@ -76,8 +62,7 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     Ok(ask(&desk, step, &subscription, &form))
 }
 
-async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let Posted { desk, mut form } = posted;
+async fn post(Posted { desk, mut form }: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let (step, subscription) = named(&desk, &path).await?;
     if let Some(field) = step.asks()
         && form.get(field).is_empty()
@@ -97,7 +82,11 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
             } else {
                 page_path(&path.0)
             };
-            Ok(action::done(&desk, &to, &format!("done-subscription-{}", step.name())))
+            Ok(action::done(
+                &desk,
+                &to,
+                &format!("done-subscription-{}", step.as_str()),
+            ))
         }
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
@@ -113,7 +102,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
 
 async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), ProblemBody> {
     if step == Step::Delete {
-        let answer = desk.answer(Method::DELETE, &api(id), None, Vec::new()).await?;
+        let answer = desk.answer(Method::DELETE, &api(id), Payload::None, Vec::new()).await?;
         // Deleted meanwhile is deleted.
         let is_gone = matches!(answer.status(), StatusCode::NO_CONTENT | StatusCode::NOT_FOUND);
         return if is_gone {
@@ -132,52 +121,35 @@ async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), Prob
         Step::Skip => Some(json!({ SUBJECT: form.get(SUBJECT), EVENT: form.get(EVENT), REASON: form.get(REASON) })),
         Step::Pause | Step::Resume | Step::Delete => None,
     };
-    let path = format!("{}/{}", api(id), step.name());
+    let path = format!("{}/{}", api(id), step.as_str());
     desk.call::<Value>(Method::POST, &path, body.as_ref()).await.map(drop)
 }
 
 /// The form of a step that needs more than a reason.
 fn ask(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form) -> HttpResponse {
     let words = desk.words;
-    let title = title(desk, step, subscription);
-    let page = Page {
-        section: Section::Subscriptions,
-        title: &title,
-        trail: &[trail(desk), (subscription.id.to_string(), page_path(&subscription.id))],
-        side: None,
-    };
-    let status = if form.is_refused() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
+    let page = page(desk, step, subscription);
     let (label, hint) = (
-        words.t(&format!("subscription-{}-field", step.name())),
-        words.t(&format!("subscription-{}-hint", step.name())),
+        words.t(&format!("subscription-{}-field", step.as_str())),
+        words.t(&format!("subscription-{}-hint", step.as_str())),
     );
-    let content = html! {
-        (form.summary(words))
-        form.panel.stack method="post" {
-            (desk.form_token())
-            div.fields {
-                (Field::new(SUBJECT, &words.t("subscription-subject"), Kind::Text).of(form))
-                @if let Some(field) = step.asks() {
-                    @let kind = if step == Step::Replay { Kind::Number } else { Kind::Text };
-                    (Field::new(field, &label, kind).hint(&hint).of(form))
-                }
-            }
-            div.row {
-                button.primary { (words.t("action-preview")) }
-                a.button href=(page_path(&subscription.id)) { (words.t("action-cancel")) }
+    let fields = html! {
+        div.fields {
+            (Field::new(SUBJECT, &words.t("subscription-subject"), Kind::Text).of(form))
+            @if let Some(field) = step.asks() {
+                @let kind = if step == Step::Replay { Kind::Number } else { Kind::Text };
+                (Field::new(field, &label, kind).hint(&hint).of(form))
             }
         }
     };
-    desk.page_with(status, &page, &content)
+    action::ask(desk, page, form, &page_path(&subscription.id), &fields)
 }
 
-fn title(desk: &Desk, step: Step, subscription: &SubscriptionBody) -> String {
-    let name = format!("subscription-{}-title", step.name());
-    desk.words.tv(&name, [("name", (&subscription.id).into())])
+fn page(desk: &Desk, step: Step, subscription: &SubscriptionBody) -> Page {
+    let name = format!("subscription-{}-title", step.as_str());
+    let title = desk.words.tv(&name, [("name", (&subscription.id).into())]);
+    Page::new(Section::Subscriptions, title)
+        .under([trail(desk), (subscription.id.to_string(), page_path(&subscription.id))])
 }
 
 /// The step that shows what will change.
@@ -205,19 +177,16 @@ fn preview(desk: &Desk, step: Step, subscription: &SubscriptionBody, form: &Form
         }],
         Step::Delete | Step::Skip => Vec::new(),
     };
-    let back = page_path(&subscription.id);
     let action = Action {
-        section: Section::Subscriptions,
-        title: &title(desk, step, subscription),
-        trail: &[trail(desk), (subscription.id.to_string(), back.clone())],
+        page: page(desk, step, subscription),
         effects: &[words.tv(
-            &format!("subscription-{}-effect", step.name()),
+            &format!("subscription-{}-effect", step.as_str()),
             [("event", form.get(EVENT).into())],
         )],
         changes: &changes,
-        button: &words.t(&format!("subscription-{}", step.name())),
+        button: &words.t(&format!("subscription-{}", step.as_str())),
         is_final: matches!(step, Step::Delete | Step::Skip),
-        back: &back,
+        back: &page_path(&subscription.id),
     };
     action.page(desk, form)
 }
