@@ -4,30 +4,24 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
+
+use super::declared::metrics;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReasonLabel {
     reason: &'static str,
 }
 
-/// The number of connections, and why the service ended others.
-#[derive(Default)]
-pub struct ConnectionMetrics {
-    open: Gauge,
-    closed: Family<ReasonLabel, Counter>,
+metrics! {
+    /// The number of connections, and why the service ended others.
+    pub struct ConnectionMetrics {
+        open: Gauge = "http_connections", "Open connections";
+        closed: Family<ReasonLabel, Counter> = "http_connections_closed",
+            "Connections that the service refused or ended early, by reason";
+    }
 }
 
 impl ConnectionMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("http_connections", "Open connections", self.open.clone());
-        registry.register(
-            "http_connections_closed",
-            "Connections that the service refused or ended early, by reason",
-            self.closed.clone(),
-        );
-    }
-
     /// A connection got a place.
     pub fn opened(&self) {
         self.open.inc();

@@ -5,24 +5,30 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
+
+use super::declared::metrics;
 
 /// `jackpot`, `coupon` or `room`, and its id.
 type StreamLabel = [(&'static str, String); 1];
 
-/// Gauges and counters of the ledger.
-#[derive(Default)]
-pub struct LedgerMetrics {
-    lag: Family<StreamLabel, Gauge>,
-    stopped: Family<StreamLabel, Gauge>,
-    mismatches: Family<StreamLabel, Counter>,
-    restores: Family<StreamLabel, Counter>,
-    events: Counter,
-    up: Gauge,
-    refused: Family<RefusedLabels, Gauge>,
-    emergency: Gauge,
-    unreached: Gauge,
-    in_transit: Gauge,
+metrics! {
+    /// Gauges and counters of the ledger.
+    pub struct LedgerMetrics {
+        lag: Family<StreamLabel, Gauge> = "ledger_lag_events", "Events that SQL does not have yet";
+        stopped: Family<StreamLabel, Gauge> = "ledger_stopped", "1 when an event can't be applied";
+        mismatches: Family<StreamLabel, Counter> = "reconciliation_mismatches",
+            "Comparisons in which Redis and the ledger did not agree";
+        restores: Family<StreamLabel, Counter> = "ledger_restores", "Times Redis was rebuilt";
+        events: Counter = "ledger_events", "Events committed by this instance";
+        up: Gauge = "ledger_up", "1 when SQL answers";
+        refused: Family<RefusedLabels, Gauge> = "refused_subjects",
+            "Jackpots, coupons and rooms that this instance refuses";
+        emergency: Gauge = "emergency_stopped", "1 while the emergency stop holds everything";
+        unreached: Gauge = "emergency_unreached_subjects",
+            "Jackpots, coupons and rooms that do not obey the last decision about the emergency stop yet";
+        in_transit: Gauge = "transfers_in_transit",
+            "Transfers that a jackpot gave and no other has received yet, as the ledger has them";
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -32,51 +38,6 @@ struct RefusedLabels {
 }
 
 impl LedgerMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "ledger_lag_events",
-            "Events that SQL does not have yet",
-            self.lag.clone(),
-        );
-        registry.register(
-            "ledger_stopped",
-            "1 when an event can't be applied",
-            self.stopped.clone(),
-        );
-        registry.register(
-            "reconciliation_mismatches",
-            "Comparisons in which Redis and the ledger did not agree",
-            self.mismatches.clone(),
-        );
-        registry.register("ledger_restores", "Times Redis was rebuilt", self.restores.clone());
-        registry.register(
-            "ledger_events",
-            "Events committed by this instance",
-            self.events.clone(),
-        );
-        registry.register("ledger_up", "1 when SQL answers", self.up.clone());
-        registry.register(
-            "refused_subjects",
-            "Jackpots, coupons and rooms that this instance refuses",
-            self.refused.clone(),
-        );
-        registry.register(
-            "emergency_stopped",
-            "1 while the emergency stop holds everything",
-            self.emergency.clone(),
-        );
-        registry.register(
-            "emergency_unreached_subjects",
-            "Jackpots, coupons and rooms that do not obey the last decision about the emergency stop yet",
-            self.unreached.clone(),
-        );
-        registry.register(
-            "transfers_in_transit",
-            "Transfers that a jackpot gave and no other has received yet, as the ledger has them",
-            self.in_transit.clone(),
-        );
-    }
-
     /// The lag of SQL for one subject; `what`: its kind.
     pub fn lag(&self, what: &'static str, id: &Id, events: u64) {
         self.lag
