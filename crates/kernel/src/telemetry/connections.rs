@@ -1,22 +1,16 @@
 //! Metrics of connections.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::declared::metrics;
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabel {
-    reason: &'static str,
-}
+use super::declared::{Fixed, metrics};
 
 metrics! {
     /// The number of connections, and why the service ended others.
     pub struct ConnectionMetrics {
         open: Gauge = "http_connections", "Open connections";
-        closed: Family<ReasonLabel, Counter> = "http_connections_closed",
+        closed: Family<Fixed<1>, Counter> = "http_connections_closed",
             "Connections that the service refused or ended early, by reason";
     }
 }
@@ -34,6 +28,6 @@ impl ConnectionMetrics {
 
     /// A connection was refused, or ended by the service.
     pub fn closed(&self, reason: &'static str) {
-        self.closed.get_or_create(&ReasonLabel { reason }).inc();
+        self.closed.get_or_create(&[("reason", reason)]).inc();
     }
 }

@@ -8,7 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
-use super::declared::{OfEach, REQUESTS, metrics};
+use super::declared::{Named, OfEach, REQUESTS, metrics};
 
 jackpot_core::names! {
     /// The result of a request for a coupon.
@@ -40,11 +40,6 @@ jackpot_core::names! {
         /// Refused: redeemed before, voided, never issued, or the store does not answer.
         Refused = "refused",
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CouponLabel {
-    coupon: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -84,8 +79,8 @@ metrics! {
     pub struct CouponMetrics {
         issues: Family<IssueLabels, Counter> = "coupon_requests", "Requests for coupons by result";
         redemptions: Family<IssueLabels, Counter> = "coupon_redemptions", "Requests to redeem a unit by result";
-        line: Family<CouponLabel, Gauge> = "coupon_line", "Requests in the queue of a coupon";
-        dead: Family<CouponLabel, Gauge> = "coupon_dead_letters", "Dead letters of a coupon";
+        line: Family<Named, Gauge> = "coupon_line", "Requests in the queue of a coupon";
+        dead: Family<Named, Gauge> = "coupon_dead_letters", "Dead letters of a coupon";
         combined: Histogram = "combined_coupon_requests",
             "Requests for coupons that went out in one script call", Histogram::new(REQUESTS);
     }
@@ -107,7 +102,7 @@ impl CouponMetrics {
     }
 
     fn make(&self, id: &str) -> OneCoupon {
-        let label = CouponLabel { coupon: id.to_owned() };
+        let label = [("coupon", id.to_owned())];
         let of = |counters: &Family<IssueLabels, Counter>, result| {
             let coupon = id.to_owned();
             counters.get_or_create_owned(&IssueLabels { coupon, result })

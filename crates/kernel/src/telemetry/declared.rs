@@ -9,6 +9,12 @@ pub(super) const MAX_LABELS: usize = 1_000;
 /// Upper bounds of requests per call, up to the combiner's largest.
 pub(super) const REQUESTS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
+/// A label with a name that an operator chose.
+pub(super) type Named = [(&'static str, String); 1];
+
+/// Labels with values out of closed sets.
+pub(super) type Fixed<const N: usize> = [(&'static str, &'static str); N];
+
 /// A struct of metrics that begin at zero: `field: Type = "name", "help";`, with a last value for a type that has no
 /// default. They are registered in this order. A field without a name is a struct of metrics itself. Fields after
 /// `beside` are no metrics.

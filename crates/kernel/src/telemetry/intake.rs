@@ -7,15 +7,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::declared::metrics;
-
-type Label = [(&'static str, &'static str); 1];
-
-/// The lane: a partition of Kafka, `0` for NATS.
-type LaneLabel = [(&'static str, String); 1];
-
-/// The topic of the setting.
-type TopicLabel = [(&'static str, String); 1];
+use super::declared::{Fixed, Named, metrics};
 
 /// What came of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +23,7 @@ pub enum MessageResult {
 metrics! {
     /// Counters and gauges of the messages of this instance.
     pub struct IntakeMetrics {
-        messages: Family<Label, Counter> = "intake_messages",
+        messages: Family<Fixed<1>, Counter> = "intake_messages",
             "Messages of a broker that this instance is done with, by result";
         /// Tries of a message after the first.
         pub retries: Counter = "intake_retries",
@@ -39,11 +31,12 @@ metrics! {
         /// Positions that the broker did not have any more, and messages to which it took no answer.
         pub gaps: Counter = "intake_gaps",
             "Times that the broker did not have the next message any more, or took no answer to one";
-        broker_up: Family<TopicLabel, Gauge> = "intake_broker_up",
+        broker_up: Family<Named, Gauge> = "intake_broker_up",
             "1 while this instance can read the topic and all its lanes that it has";
-        lag: Family<LaneLabel, Gauge> = "intake_lag_messages",
+        /// By lane: a partition of Kafka, `0` for NATS.
+        lag: Family<Named, Gauge> = "intake_lag_messages",
             "Messages of a lane that are not done, with those that the broker says it has";
-        age: Family<LaneLabel, Gauge> = "intake_age_seconds",
+        age: Family<Named, Gauge> = "intake_age_seconds",
             "Age of the oldest message of a lane that its instance works on, or how long the lane stands while the broker has some";
         /// Messages that wait for another try, with all that come after them.
         pub retrying: Gauge = "intake_retrying_messages", "Messages of this instance that wait for another try";

@@ -1,27 +1,23 @@
 //! Metrics of the ledger.
 
 use jackpot_core::ids::Id;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::declared::metrics;
-
-/// `jackpot`, `coupon` or `room`, and its id.
-type StreamLabel = [(&'static str, String); 1];
+use super::declared::{Fixed, Named, metrics};
 
 metrics! {
     /// Gauges and counters of the ledger.
     pub struct LedgerMetrics {
-        lag: Family<StreamLabel, Gauge> = "ledger_lag_events", "Events that SQL does not have yet";
-        stopped: Family<StreamLabel, Gauge> = "ledger_stopped", "1 when an event can't be applied";
-        mismatches: Family<StreamLabel, Counter> = "reconciliation_mismatches",
+        lag: Family<Named, Gauge> = "ledger_lag_events", "Events that SQL does not have yet";
+        stopped: Family<Named, Gauge> = "ledger_stopped", "1 when an event can't be applied";
+        mismatches: Family<Named, Counter> = "reconciliation_mismatches",
             "Comparisons in which Redis and the ledger did not agree";
-        restores: Family<StreamLabel, Counter> = "ledger_restores", "Times Redis was rebuilt";
+        restores: Family<Named, Counter> = "ledger_restores", "Times Redis was rebuilt";
         events: Counter = "ledger_events", "Events committed by this instance";
         up: Gauge = "ledger_up", "1 when SQL answers";
-        refused: Family<RefusedLabels, Gauge> = "refused_subjects",
+        refused: Family<Fixed<2>, Gauge> = "refused_subjects",
             "Jackpots, coupons and rooms that this instance refuses";
         emergency: Gauge = "emergency_stopped", "1 while the emergency stop holds everything";
         unreached: Gauge = "emergency_unreached_subjects",
@@ -29,12 +25,6 @@ metrics! {
         in_transit: Gauge = "transfers_in_transit",
             "Transfers that a jackpot gave and no other has received yet, as the ledger has them";
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RefusedLabels {
-    kind: &'static str,
-    reason: &'static str,
 }
 
 impl LedgerMetrics {
@@ -70,7 +60,7 @@ impl LedgerMetrics {
     /// Sets how many subjects of a kind are refused for a reason.
     pub fn refused(&self, kind: &'static str, reason: &'static str, count: usize) {
         self.refused
-            .get_or_create_owned(&RefusedLabels { kind, reason })
+            .get_or_create_owned(&[("kind", kind), ("reason", reason)])
             .set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
@@ -95,6 +85,6 @@ impl LedgerMetrics {
     }
 }
 
-fn label(what: &'static str, id: &Id) -> StreamLabel {
+fn label(what: &'static str, id: &Id) -> Named {
     [(what, id.to_string())]
 }

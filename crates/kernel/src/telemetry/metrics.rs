@@ -15,7 +15,7 @@ use prometheus_client::registry::Registry;
 
 use super::connections::ConnectionMetrics;
 use super::coupons::CouponMetrics;
-use super::declared::{MAX_LABELS, OfEach, REQUESTS, metrics};
+use super::declared::{Fixed, MAX_LABELS, Named, OfEach, REQUESTS, metrics};
 use super::exposition::classic;
 use super::intake::IntakeMetrics;
 use super::ledger::LedgerMetrics;
@@ -76,11 +76,6 @@ pub enum ScriptResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct JackpotLabel {
-    jackpot: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReversalLabels {
     jackpot: String,
     source: String,
@@ -93,25 +88,9 @@ struct ResultLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ScriptLabels {
-    script: &'static str,
-    result: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct BuildLabels {
-    version: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StatusLabels {
     kind: &'static str,
     status: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct LimitLabel {
-    limit: &'static str,
 }
 
 /// Pattern of a route, shared by its requests.
@@ -180,16 +159,16 @@ impl JackpotMetrics {
 
 // A rate over a counter that appears with its first event misses that event: what is known at once is shown at once.
 
-fn build() -> Family<BuildLabels, Gauge> {
-    let (build, version) = (Family::<BuildLabels, Gauge>::default(), env!("CARGO_PKG_VERSION"));
-    build.get_or_create_owned(&BuildLabels { version }).set(1);
+fn build() -> Family<Fixed<1>, Gauge> {
+    let (build, version) = (Family::<Fixed<1>, Gauge>::default(), env!("CARGO_PKG_VERSION"));
+    build.get_or_create_owned(&[("version", version)]).set(1);
     build
 }
 
-fn all_limits() -> Family<LimitLabel, Counter> {
-    let limits = Family::<LimitLabel, Counter>::default();
+fn all_limits() -> Family<Fixed<1>, Counter> {
+    let limits = Family::<Fixed<1>, Counter>::default();
     for limit in Limit::ALL.map(Limit::as_str) {
-        limits.get_or_create_owned(&LimitLabel { limit });
+        limits.get_or_create_owned(&[("limit", limit)]);
     }
     limits
 }
@@ -197,7 +176,7 @@ fn all_limits() -> Family<LimitLabel, Counter> {
 metrics! {
     /// All metrics of the service.
     pub struct Metrics {
-        build: Family<BuildLabels, Gauge> = "build_info", "1, with the version of the service", build();
+        build: Family<Fixed<1>, Gauge> = "build_info", "1, with the version of the service", build();
         subjects: Family<StatusLabels, Gauge> = "subjects",
             "Jackpots, coupons and rooms by status, as the ledger has them";
         pub pools: PoolMetrics;
@@ -205,18 +184,18 @@ metrics! {
         entries: Family<ResultLabels, Counter> = "entries", "Entries by result";
         combined: Histogram = "combined_entries", "Entries that went out in one script call", Histogram::new(REQUESTS);
         claims: Family<ResultLabels, Counter> = "claims", "Claims by result";
-        redraws: Family<JackpotLabel, Counter> = "redraws", "Attempts after the first";
-        must_hits: Family<JackpotLabel, Counter> = "must_hits", "Entries that hit a pool by its must-hit rule";
+        redraws: Family<Named, Counter> = "redraws", "Attempts after the first";
+        must_hits: Family<Named, Counter> = "must_hits", "Entries that hit a pool by its must-hit rule";
         reversals: Family<ReversalLabels, Counter> = "reversals",
             "Entries whose round was cancelled, by the source of the entry; `other` for a source that the definition does not name";
-        pending: Family<JackpotLabel, Gauge> = "pending", "Entries without a final outcome";
-        scripts: Seconds<ScriptLabels> = "script_seconds",
+        pending: Family<Named, Gauge> = "pending", "Entries without a final outcome";
+        scripts: Seconds<Fixed<2>> = "script_seconds",
             "Time of Redis script calls with their repeats", Family::new_with_constructor(seconds);
         requests: Family<RequestLabels, Counter> = "http_requests", "Requests answered";
         request_seconds: Seconds<RouteLabels> = "http_request_seconds",
             "Time to the head of the answer", Family::new_with_constructor(seconds);
         in_flight: Gauge = "http_in_flight", "Requests being answered";
-        rate_limited: Family<LimitLabel, Counter> = "rate_limited",
+        rate_limited: Family<Fixed<1>, Counter> = "rate_limited",
             "Requests refused by a limit of a key or an address", all_limits();
         streams: Gauge = "meter_streams",
             "Open streams of requests in a queue, of tickets, of waiting pages, and of meters and winners with a key";
@@ -269,7 +248,7 @@ impl Metrics {
     }
 
     fn make_jackpot(&self, id: &str) -> JackpotMetrics {
-        let label = JackpotLabel { jackpot: id.to_owned() };
+        let label = [("jackpot", id.to_owned())];
         let of = |counters: &Family<ResultLabels, Counter>, result| {
             let jackpot = id.to_owned();
             counters.get_or_create_owned(&ResultLabels { jackpot, result })
@@ -299,7 +278,7 @@ impl Metrics {
             ScriptResult::Error => "error",
         };
         self.scripts
-            .get_or_create(&ScriptLabels { script, result })
+            .get_or_create(&[("script", script), ("result", result)])
             .observe(took.as_secs_f64());
     }
 
@@ -327,7 +306,7 @@ impl Metrics {
     /// Counts a request that a limit refused.
     pub fn rate_limited(&self, limit: Limit) {
         let limit = limit.as_str();
-        self.rate_limited.get_or_create(&LimitLabel { limit }).inc();
+        self.rate_limited.get_or_create(&[("limit", limit)]).inc();
     }
 
     /// Opens a stream unless `limit` are open; the stream is open until the guard is dropped.

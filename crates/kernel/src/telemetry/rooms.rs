@@ -9,7 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
-use super::declared::{OfEach, REQUESTS, metrics};
+use super::declared::{Named, OfEach, REQUESTS, metrics};
 
 jackpot_core::names! {
     /// The result of a join.
@@ -42,11 +42,6 @@ pub struct RoomNews {
     pub left: u64,
     /// Sum of the waits of admitted users, ms.
     pub waited_ms: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RoomLabel {
-    room: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -97,11 +92,11 @@ metrics! {
     /// Counters and gauges of all rooms.
     pub struct RoomMetrics {
         joins: Family<JoinLabels, Counter> = "room_joins", "Joins of rooms by result";
-        active: Family<RoomLabel, Gauge> = "room_active", "Sessions of a room";
-        waiting: Family<RoomLabel, Gauge> = "room_waiting", "Tickets of a room that wait";
+        active: Family<Named, Gauge> = "room_active", "Sessions of a room";
+        waiting: Family<Named, Gauge> = "room_waiting", "Tickets of a room that wait";
         events: Family<EventLabels, Counter> = "room_tickets",
             "What happened to tickets of a room, as counted in Redis by all instances";
-        waited: Family<RoomLabel, Counter<f64, AtomicU64>> = "room_waited_seconds",
+        waited: Family<Named, Counter<f64, AtomicU64>> = "room_waited_seconds",
             "Time that users waited in the queue of a room before they were admitted, counted in Redis for all instances";
         combined: Histogram = "combined_room_visits",
             "Visits of rooms that went out in one script call", Histogram::new(REQUESTS);
@@ -124,7 +119,7 @@ impl RoomMetrics {
     }
 
     fn make(&self, id: &str) -> OneRoom {
-        let label = RoomLabel { room: id.to_owned() };
+        let label = [("room", id.to_owned())];
         let joins = |result: JoinResult| {
             self.joins.get_or_create_owned(&JoinLabels {
                 room: id.to_owned(),

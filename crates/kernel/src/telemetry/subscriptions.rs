@@ -6,20 +6,17 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::declared::metrics;
-
-/// `subscription`, and its id.
-type Label = [(&'static str, String); 1];
+use super::declared::{Named, metrics};
 
 metrics! {
     /// Counters and gauges of subscriptions.
     pub struct SubscriptionMetrics {
-        delivered: Family<Label, Counter> = "subscription_delivered",
+        delivered: Family<Named, Counter> = "subscription_delivered",
             "Events that this instance delivered to a subscription";
-        failures: Family<Label, Counter> = "subscription_failures", "Tries of this instance that failed";
-        lag: Family<Label, Gauge> = "subscription_lag_events",
+        failures: Family<Named, Counter> = "subscription_failures", "Tries of this instance that failed";
+        lag: Family<Named, Gauge> = "subscription_lag_events",
             "Events of the ledger that a subscription has not passed yet, of any type";
-        alarm: Family<Label, Gauge> = "subscription_alarm", "1 when an event of a subscription has failed for 24 hours";
+        alarm: Family<Named, Gauge> = "subscription_alarm", "1 when an event of a subscription has failed for 24 hours";
     }
     beside {
         /// The subscriptions with gauges.
@@ -55,6 +52,6 @@ impl SubscriptionMetrics {
     }
 }
 
-fn label(subscription: &str) -> Label {
+fn label(subscription: &str) -> Named {
     [("subscription", subscription.to_owned())]
 }

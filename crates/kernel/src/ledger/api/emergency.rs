@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
-use crate::http::auth;
-use crate::http::body::{Body, Described};
-use crate::http::problem::Problem;
-use crate::http::query::{Nothing, QueryOf};
+use crate::http::query::Nothing;
+use crate::http::{Body, Described, Problem, QueryOf, auth};
 use crate::ledger::emergency::{Decided, EmergencyError};
 use crate::operator::Operator;
 use crate::subject::emergency::Decision;
