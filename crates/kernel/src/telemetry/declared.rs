@@ -76,8 +76,7 @@ impl<T> OfEach<T> {
         drop(known);
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let label = capped(id, &all);
-        let made = all.entry(label.to_owned()).or_insert_with(|| Arc::new(make(label)));
-        Arc::clone(made)
+        Arc::clone(all.entry(label.to_owned()).or_insert_with(|| Arc::new(make(label))))
     }
 
     /// The label of a subject.
