@@ -5,8 +5,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::error::CouponError;
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::{CONTENT_TYPE, Problem, ProblemBody};
+use jackpot_kernel::http::problem::{CONTENT_TYPE, ProblemBody};
+use jackpot_kernel::http::{Code, Problem};
 use jackpot_kernel::store::StoreError;
 use jackpot_kernel::subject::ScriptError;
 

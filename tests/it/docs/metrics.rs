@@ -171,17 +171,15 @@ fn page(metrics: &BTreeMap<String, Metric>) -> String {
     page
 }
 
-/// Names that the sources register, without the prefix.
+/// Names that the sources declare, without the prefix.
 fn registered() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in files_below(&top().join("crates/kernel/src"), "rs") {
         let text = fs::read_to_string(file).expect("a source");
-        for call in text.split("registry.register(").skip(1) {
-            let name = call
-                .trim_start()
-                .strip_prefix('"')
-                .and_then(|rest| rest.split('"').next());
-            names.extend(name.map(str::to_owned));
+        let blocks = text.split("\nmetrics! {\n").skip(1);
+        for block in blocks.filter_map(|rest| rest.split("\n}\n").next()) {
+            let declared = block.split(" = \"").skip(1);
+            names.extend(declared.filter_map(|rest| rest.split('"').next()).map(str::to_owned));
         }
     }
     names

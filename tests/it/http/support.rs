@@ -13,12 +13,11 @@ use jackpot::http::body::{Body, Described};
 use jackpot::http::health::{Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::{PathOf, QueryOf};
-use jackpot::http::request_id::RequestId;
 use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running, ServeError};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
-use jackpot::telemetry::Metrics;
+use jackpot::telemetry::{Metrics, request};
 use reqwest::{Client, RequestBuilder, Response};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -347,7 +346,7 @@ fn routes(state: Arc<Slow>) -> Routes {
             .route("/test/ticks", jackpot::http::get().to(ticks))
             .route(
                 "/test/id",
-                jackpot::http::get().to(async |id: RequestId| id.as_str().to_owned()),
+                jackpot::http::get().to(async || request::id().expect("a request").to_string()),
             )
             .route(
                 "/test/play",
@@ -359,7 +358,7 @@ fn routes(state: Arc<Slow>) -> Routes {
             )
             .route(
                 "/test/operate",
-                jackpot::http::get().to(async |caller: Operate| caller.0.name().to_owned()),
+                jackpot::http::get().to(async |Operate { by, .. }: Operate| by.who),
             )
             .route(
                 "/test/play-or-read",

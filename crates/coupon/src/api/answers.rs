@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::bulk::stopped;
 use super::pace::{self, IDLE};
-use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::Problem;
 
 /// Answers of whole calls that wait for the client to read them, some 64 KiB each: 8 MiB. A client that reads nothing
 /// before it has sent everything can send some 40,000 lines.

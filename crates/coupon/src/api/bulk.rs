@@ -22,14 +22,8 @@ use crate::bulk::MAX_BULK;
 use crate::coupons::{Coupons, Request};
 use crate::error::CouponError;
 use jackpot_api::coupon::Status;
-use jackpot_kernel::http::ConnectionState;
-use jackpot_kernel::http::auth::operator;
 use jackpot_kernel::http::budget::{Budget, Full, Share};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
-use jackpot_kernel::http::{Web, auth, body};
+use jackpot_kernel::http::{Code, ConnectionState, PathOf, Problem, Web, auth, body};
 use jackpot_kernel::operator::Operator;
 use jackpot_kernel::random;
 use jackpot_kernel::sql::Sql;
@@ -74,10 +68,9 @@ fn refused(problem: Problem, result: LineResult) -> LineAnswer {
         (Code::RateLimited, "the key has its maximum number of uploads in progress; with `Retry-After`"),
         (Code::TooManyUploads, "this instance works on its maximum")]))))]
 pub(crate) async fn post(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { caller, by }: auth::Operate,
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
-    request_id: RequestId,
     api: Data<Api>,
     web: Data<Web>,
     payload: Payload,
@@ -91,7 +84,6 @@ pub(crate) async fn post(
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
     let place = UPLOADS.take(&caller.shared_name(), 1).map_err(busy)?;
-    let by = operator(&caller, &request_id);
     audit(&api.sql, &id, snapshot.issued, &by).await?;
     let (answers, body) = answers::channel();
     let upload = Upload {

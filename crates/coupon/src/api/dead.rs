@@ -12,13 +12,8 @@ use super::Api;
 use super::body::issue_body;
 use crate::record::{Record, State};
 use crate::scripts::DeadLetter;
-use jackpot_kernel::http::auth::{self, operator};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::page::{Limit, PageBody, page_size};
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::query::QueryOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::page::{Limit, page_size};
+use jackpot_kernel::http::{Code, PageBody, PathOf, Problem, QueryOf, auth};
 use jackpot_kernel::telemetry::request;
 
 fn dead_body(letter: DeadLetter) -> DeadBody {
@@ -94,13 +89,11 @@ pub(crate) async fn list(
     responses((status = 200, description = "In the queue, or decided since", body = IssueBody)),
     extensions(("x-problems" = json!([Code::IssueNotFound, Code::CouponRetired]))))]
 pub(crate) async fn redrive(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
-    http_request: RequestId,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
-    let by = operator(&caller, &http_request);
     let redriven = api.coupons.redrive(&id, request_id.as_str(), &by).await?;
     Ok(HttpResponse::Ok().json(issue_body(redriven)))
 }

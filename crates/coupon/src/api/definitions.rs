@@ -11,14 +11,9 @@ use crate::definition::Definition;
 use crate::error::CouponError;
 use crate::operate::parse_definition;
 use crate::scripts::Snapshot;
-use jackpot_kernel::http::auth::{self, operator};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
-use jackpot_kernel::http::page::{PageBody, PageQuery, page_of};
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::{PathOf, QueryOf};
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::page::{PageQuery, page_of};
+use jackpot_kernel::http::{Body, Code, Described, PageBody, PathOf, Problem, QueryOf, auth};
 use jackpot_kernel::subject::emergency::Stopped;
 use jackpot_kernel::subject::kinds::COUPON;
 
@@ -58,10 +53,9 @@ fn shown(id: &Id, snapshot: &Snapshot, stopped: Option<Stopped>) -> Result<Coupo
     extensions(("x-problems" = json!([
         (Code::CouponRetired, "it ended, its records are dropped, and its id is used up"), Code::PreconditionFailed]))))]
 pub(crate) async fn put(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
-    request_id: RequestId,
     api: Data<Api>,
     Body(DefinitionBody(document)): Body<DefinitionBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -69,7 +63,6 @@ pub(crate) async fn put(
     let name = check_new_name(&document.name);
     let definition = name_and_rest(name, Definition::check(document)).map_err(CouponError::Invalid)?;
     api.observe_ledger(&id).await?;
-    let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     if put.created {
         // So the limit of the backlog holds from its first event, even if the database stops answering now.

@@ -15,13 +15,7 @@ use crate::metadata::{Asker, Metadata};
 use crate::problem::{already_issued, closed, not_open, out_of_stock};
 use crate::record::State;
 use crate::scripts::Mode;
-use jackpot_kernel::http::Web;
-use jackpot_kernel::http::auth::{self, operator};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, Web, auth};
 use jackpot_kernel::telemetry::request;
 
 /// Header of a repeated answer.
@@ -119,13 +113,11 @@ pub(crate) async fn get(
     responses((status = 200, description = "Voided", body = IssueBody)),
     extensions(("x-problems" = json!([Code::IssueNotFound, Code::NotIssued, Code::Redeemed, Code::CouponRetired]))))]
 pub(crate) async fn delete(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
-    http_request: RequestId,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
-    let by = operator(&caller, &http_request);
     let voided = api.coupons.void(&id, request_id.as_str(), &by).await?;
     Ok(HttpResponse::Ok().json(issue_body(voided)))
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use actix_web::web::{Bytes, BytesMut, Payload};
 use futures_util::StreamExt;
 
-use jackpot_kernel::http::problem::{FieldError, Problem};
-use jackpot_kernel::http::{Asked, ConnectionState};
+use jackpot_kernel::http::problem::FieldError;
+use jackpot_kernel::http::{Asked, ConnectionState, Problem};
 
 /// Longest line, in bytes. The longest form has 1,200; the rest is for spaces and escapes.
 const MAX_LINE: usize = 4_096;

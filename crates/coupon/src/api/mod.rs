@@ -1,11 +1,11 @@
 //! The routes of coupons.
 
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, Data, ServiceConfig, delete, post, put};
 use jackpot_core::ids::Id;
 use utoipa::OpenApi;
 
 use super::coupons::Coupons;
-use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::{Problem, get};
 use jackpot_kernel::sql::Sql;
 use jackpot_kernel::subject::kinds::COUPON;
 
@@ -52,38 +52,29 @@ pub struct ApiDoc;
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
-        .route("/v1/coupons/{id}/issues", web::post().to(issues::post));
+        .route("/v1/coupons/{id}/issues", post().to(issues::post));
 }
 
 /// Mounts the other routes, one by one, as for jackpots.
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route(
-            "/v1/coupons/{id}/issues/{request_id}",
-            jackpot_kernel::http::get().to(issues::get),
-        )
-        .route("/v1/coupons/{id}/issues/{request_id}", web::delete().to(issues::delete))
+        .route("/v1/coupons/{id}/issues/{request_id}", get().to(issues::get))
+        .route("/v1/coupons/{id}/issues/{request_id}", delete().to(issues::delete))
         .route(
             "/v1/coupons/{id}/issues/{request_id}/stream",
             web::get().to(stream::get),
         )
-        .route(
-            "/v1/coupons/{id}/issues/{request_id}/redeem",
-            web::post().to(redeem::post),
-        )
-        .route("/v1/coupons/{id}/bulk-issues", web::post().to(bulk::post))
-        .route("/v1/coupons", jackpot_kernel::http::get().to(definitions::list))
-        .route("/v1/coupons/{id}/pause", web::post().to(status::pause))
-        .route("/v1/coupons/{id}/resume", web::post().to(status::resume))
-        .route("/v1/coupons/{id}/close", web::post().to(status::close))
-        .route("/v1/coupons/{id}", web::put().to(definitions::put))
-        .route("/v1/coupons/{id}", jackpot_kernel::http::get().to(definitions::get))
-        .route(
-            "/v1/coupons/{id}/dead-letters",
-            jackpot_kernel::http::get().to(dead::list),
-        )
+        .route("/v1/coupons/{id}/issues/{request_id}/redeem", post().to(redeem::post))
+        .route("/v1/coupons/{id}/bulk-issues", post().to(bulk::post))
+        .route("/v1/coupons", get().to(definitions::list))
+        .route("/v1/coupons/{id}/pause", post().to(status::pause))
+        .route("/v1/coupons/{id}/resume", post().to(status::resume))
+        .route("/v1/coupons/{id}/close", post().to(status::close))
+        .route("/v1/coupons/{id}", put().to(definitions::put))
+        .route("/v1/coupons/{id}", get().to(definitions::get))
+        .route("/v1/coupons/{id}/dead-letters", get().to(dead::list))
         .route(
             "/v1/coupons/{id}/dead-letters/{request_id}/redrive",
-            web::post().to(dead::redrive),
+            post().to(dead::redrive),
         );
 }

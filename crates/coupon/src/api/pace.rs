@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::Problem;
 
 /// How long a client may neither send nor read.
 pub(super) const IDLE: Duration = Duration::from_secs(15);

@@ -12,12 +12,7 @@ use super::body::issue_body;
 use super::issues::mark_replayed;
 use crate::redemption::Reference;
 use crate::scripts::Redeem;
-use jackpot_kernel::http::auth::{self, operator};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 use jackpot_kernel::telemetry::request;
 
 /// The use of a unit.
@@ -48,12 +43,11 @@ impl Described for RedeemWish {}
 pub(crate) async fn post(
     auth::Play(caller): auth::Play,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
-    http_request: RequestId,
     api: Data<Api>,
     Body(wish): Body<RedeemWish>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
-    let by = operator(&caller, &http_request);
+    let by = caller.operator()?;
     let wish = Redeem {
         request_id: request_id.as_str().to_owned(),
         redemption: wish.redemption_id,

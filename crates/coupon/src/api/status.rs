@@ -10,13 +10,9 @@ use utoipa::ToSchema;
 use super::Api;
 use super::definitions::read;
 use jackpot_api::coupon::{Coupon, Status};
-use jackpot_kernel::http::auth::{self, Caller, operator};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::tagged;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
+use jackpot_kernel::operator::Operator;
 
 /// Why a coupon is paused, resumed or closed.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -34,13 +30,12 @@ impl Described for CouponReason {}
     request_body = CouponReason, responses((status = 200, description = "Paused", body = Coupon)),
     extensions(("x-problems" = json!([Code::CouponClosed, Code::CouponRetired]))))]
 pub(crate) async fn pause(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<CouponReason>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Paused, body, &caller, &request_id).await
+    set(&api, &id, Status::Paused, body, &by).await
 }
 
 /// Takes requests again, and serves those in the queue. A repeat changes nothing.
@@ -48,13 +43,12 @@ pub(crate) async fn pause(
     request_body = CouponReason, responses((status = 200, description = "Open", body = Coupon)),
     extensions(("x-problems" = json!([Code::CouponClosed, Code::CouponRetired]))))]
 pub(crate) async fn resume(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<CouponReason>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Open, body, &caller, &request_id).await
+    set(&api, &id, Status::Open, body, &by).await
 }
 
 /// Ends the coupon for good: it takes no new requests, and those in the queue are refused with `coupon-closed`. Units that
@@ -63,27 +57,17 @@ pub(crate) async fn resume(
     request_body = CouponReason, responses((status = 200, description = "Closed", body = Coupon)),
     extensions(("x-problems" = json!([Code::CouponRetired]))))]
 pub(crate) async fn close(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<CouponReason>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Closed, body, &caller, &request_id).await
+    set(&api, &id, Status::Closed, body, &by).await
 }
 
-async fn set(
-    api: &Api,
-    id: &Id,
-    wanted: Status,
-    body: CouponReason,
-    caller: &Caller,
-    request_id: &RequestId,
-) -> Result<HttpResponse, Problem> {
-    let by = operator(caller, request_id);
-    api.coupons
-        .set_status(id, wanted, body.reason.into_string(), &by)
-        .await?;
+async fn set(api: &Api, id: &Id, wanted: Status, body: CouponReason, by: &Operator) -> Result<HttpResponse, Problem> {
+    let reason = body.reason.into_string();
+    api.coupons.set_status(id, wanted, reason, by).await?;
     let coupon = read(api, id).await?;
     Ok(tagged(coupon.version, coupon))
 }

@@ -13,11 +13,8 @@ use super::Api;
 use super::body::{issue_body, shown_to};
 use crate::coupons::Request;
 use crate::error::CouponError;
-use jackpot_kernel::http::Web;
-use jackpot_kernel::http::auth::{self, Caller};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::auth::Caller;
+use jackpot_kernel::http::{Code, PathOf, Problem, Web, auth};
 use jackpot_kernel::telemetry::request;
 
 /// Least time between two events about a place.

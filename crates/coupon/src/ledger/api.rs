@@ -9,11 +9,7 @@ use utoipa::{IntoParams, OpenApi};
 
 use super::issues::{IssueFilters, issues, knows_coupon};
 use crate::ledger::compared::CouponReconciliation;
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::page::PageBody;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::{PathOf, QueryOf};
+use jackpot_kernel::http::{Code, PageBody, PathOf, Problem, QueryOf, auth, get};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
 use jackpot_kernel::ledger::api::page::{Limit, Paging};
@@ -27,7 +23,7 @@ pub struct ApiDoc;
 
 /// Mounts the routes. They use the data of [`jackpot_kernel::ledger::api::routes`].
 pub fn routes(config: &mut ServiceConfig) {
-    config.route("/v1/coupons/{id}/issues", jackpot_kernel::http::get().to(list));
+    config.route("/v1/coupons/{id}/issues", get().to(list));
 }
 
 /// Which issues.

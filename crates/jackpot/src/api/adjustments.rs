@@ -13,16 +13,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::{Api, ReasonBody, operator};
+use super::{Api, ReasonBody};
 use crate::error::PlayError;
 use crate::leaving::{LeavingError, Made, in_ledger};
 use crate::scripts::{Adjust, Approves};
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 use jackpot_kernel::operator::Operator;
 
 jackpot_core::names! {
@@ -80,13 +75,12 @@ impl Described for AdjustmentBody {
         (status = 202, description = "It waits for a second owner", body = Adjustment)),
     extensions(("x-problems" = json!([Code::MustHitOpen, Code::AdjustmentIdReused, Code::AmountTooLarge]))))]
 pub(crate) async fn post(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<AdjustmentBody>,
 ) -> Result<HttpResponse, Problem> {
-    let wish = wish(&body, operator(&caller, &request_id)).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
+    let wish = wish(&body, by).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
     let made = api.operate.adjust(&id, &wish).await?;
     if made.state == AdjustmentState::Held {
         in_ledger(&api.sql, &id, made.n, Leaving::Adjustment(wish.adjustment_id)).await?;
@@ -137,11 +131,10 @@ fn row(jackpot_id: &Id, body: AdjustmentBody, made: Made) -> Adjustment {
 pub(crate) async fn approve(
     auth::Approve(caller): auth::Approve,
     PathOf((id, adjustment_id)): PathOf<(Id, Id)>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
+    let (by, reason) = (caller.operator()?, body.reason.into_string());
     let wish = Approves {
         id: &adjustment_id,
         reason: &reason,
@@ -158,13 +151,12 @@ pub(crate) async fn approve(
     responses((status = 200, description = "Withdrawn", body = Adjustment)),
     extensions(("x-problems" = json!([Code::AdjustmentNotFound, Code::AdjustmentDone]))))]
 pub(crate) async fn withdraw(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf((id, adjustment_id)): PathOf<(Id, Id)>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
+    let reason = body.reason.into_string();
     let of = Leaving::Adjustment(adjustment_id.clone());
     api.operate.withdraw(&api.sql, &id, of, &reason, &by).await?;
     shown(&api, &id, adjustment_id).await

@@ -14,11 +14,8 @@ use utoipa::ToSchema;
 use super::Api;
 use super::entries::{REPLAYED, outcome_of};
 use crate::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::body::{self, Described, Unparsed};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::body::Unparsed;
+use jackpot_kernel::http::{Code, Described, PathOf, Problem, auth, body};
 use jackpot_kernel::telemetry::request;
 
 /// Bytes of an entry, on average. The longest form without ranks has 331.

@@ -14,20 +14,16 @@ use jackpot_core::violation::{check_new_name, name_and_rest};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{Api, operator};
+use super::Api;
 use crate::error::PlayError;
 use crate::kept;
 use crate::scripts::Snapshot;
 use crate::view::{Meter, parse_definition};
-use jackpot_kernel::http::auth::{self, Anyone};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::cached::{self, Page};
-use jackpot_kernel::http::code::Code;
+use jackpot_kernel::http::auth::Anyone;
+use jackpot_kernel::http::cached::Page;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
-use jackpot_kernel::http::page::{PageBody, PageQuery, page_of};
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::{PathOf, QueryOf};
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::page::{PageQuery, page_of};
+use jackpot_kernel::http::{Body, Code, Described, PageBody, PathOf, Problem, QueryOf, auth, cached};
 use jackpot_kernel::subject::kinds::{COUPON, JACKPOT, KindName, ROOM};
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
@@ -72,10 +68,9 @@ impl Described for DefinitionBody {
     responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot)),
     extensions(("x-problems" = json!([Code::JackpotClosed, Code::PreconditionFailed]))))]
 pub(crate) async fn put(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
-    request_id: RequestId,
     api: Data<Api>,
     Body(DefinitionBody(document)): Body<DefinitionBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -91,10 +86,7 @@ pub(crate) async fn put(
         .registry
         .observe_ledger(&api.sql, JACKPOT, &id)
         .await?;
-    let put = api
-        .operate
-        .define(&id, &definition, wanted, status, &operator(&caller, &request_id))
-        .await?;
+    let put = api.operate.define(&id, &definition, wanted, status, &by).await?;
     if put.created {
         // So the limit of the backlog holds from its first event, even if the database stops answering now.
         api.operate.views.registry.known(&id).count_backlog();

@@ -19,11 +19,7 @@ use super::room_pass::RoomPass;
 use crate::error::PlayError;
 use crate::ledger::lookup::entry_taken;
 use crate::play::{By, Played};
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 use jackpot_kernel::telemetry::request;
 
 /// Usual bytes of an entry's answer. The buffer has this size and seldom grows.

@@ -21,18 +21,13 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Api, operator};
+use super::Api;
 use crate::error::PlayError;
 use crate::kept::{self, KeptCycle};
 use crate::known::Known;
 use crate::scripts::ScriptError;
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::cached::Page;
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::{PathOf, QueryOf};
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, QueryOf, auth};
 use jackpot_kernel::single_flight::SingleFlight;
 
 /// Epochs of one page.
@@ -204,19 +199,13 @@ impl Described for RotateBody {}
     request_body = RotateBody, responses((status = 200, description = "The epochs now", body = Fairness)),
     extensions(("x-problems" = json!([Code::JackpotClosed]))))]
 pub(crate) async fn rotate(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<RotateBody>,
 ) -> Result<HttpResponse, Problem> {
     api.operate
-        .end_epoch_with(
-            &id,
-            body.reason.into_string(),
-            &operator(&caller, &request_id),
-            body.cycles,
-        )
+        .end_epoch_with(&id, body.reason.into_string(), &by, body.cycles)
         .await?;
     let page = shown(&api, &id).await?.page(None);
     Ok(HttpResponse::Ok()

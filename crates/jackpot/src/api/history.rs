@@ -20,8 +20,8 @@ use crate::ledger::queries::history::History;
 use crate::ledger::steps::Step;
 use jackpot_kernel::http::auth::Anyone;
 use jackpot_kernel::http::cached::Page;
-use jackpot_kernel::http::problem::{FieldError, Problem};
-use jackpot_kernel::http::query::{PathOf, QueryOf};
+use jackpot_kernel::http::problem::FieldError;
+use jackpot_kernel::http::{PathOf, Problem, QueryOf};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -20,13 +20,10 @@ use super::Api;
 use super::shared::{MAX_AGE_S, Readings, SHOWN_FOR, Source, Streamed};
 use crate::error::PlayError;
 use crate::operate::Operate;
-use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth::Anyone;
-use jackpot_kernel::http::cached::{self, Page};
-use jackpot_kernel::http::code::Code;
+use jackpot_kernel::http::cached::Page;
 use jackpot_kernel::http::peer::Peer;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::{Code, PathOf, Problem, Web, cached};
 
 /// A shared reading of a jackpot: its meter, and what else decides about what is public.
 #[derive(Debug, Clone)]

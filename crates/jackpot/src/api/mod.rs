@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, Data, ServiceConfig, post, put};
 use jackpot_core::text::Reason;
 use utoipa::OpenApi;
 
@@ -10,9 +10,8 @@ use super::named::Named;
 use super::operate::Operate;
 use super::play::Play;
 use crate::ledger::queries::Queries;
-use jackpot_kernel::http::auth::operator;
-use jackpot_kernel::http::body::Described;
 use jackpot_kernel::http::cors::CrossOrigin;
+use jackpot_kernel::http::{Described, acting_get, get};
 use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::sql::Sql;
 
@@ -87,9 +86,9 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .app_data(Data::new(cross_origin(&api.meters)))
-        .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
-        .route("/v1/entries", web::post().to(several::post))
-        .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post));
+        .route("/v1/jackpots/{id}/entries", post().to(entries::post))
+        .route("/v1/entries", post().to(several::post))
+        .route("/v1/jackpots/{id}/entry-batches", post().to(batches::post));
 }
 
 /// What pages of the definition's `origins` may read of a public jackpot.
@@ -119,68 +118,56 @@ fn cross_origin(meters: &Arc<Meters>) -> CrossOrigin {
 /// Mounts the other routes, one by one: a scope would keep other capabilities from adding routes below it.
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .route("/v1/jackpots", jackpot_kernel::http::get().to(definitions::list))
-        .route("/v1/jackpots/{id}", web::put().to(definitions::put))
-        .route("/v1/jackpots/{id}", jackpot_kernel::http::get().to(definitions::get))
+        .route("/v1/jackpots", get().to(definitions::list))
+        .route("/v1/jackpots/{id}", put().to(definitions::put))
+        .route("/v1/jackpots/{id}", get().to(definitions::get))
         .route(
             "/v1/jackpots/{id}/definitions/{version}",
-            jackpot_kernel::http::get().to(definitions::of_version),
+            get().to(definitions::of_version),
         )
-        .route("/v1/jackpots/{id}/rules", jackpot_kernel::http::get().to(rules::get))
-        .route("/v1/jackpots/{id}/pause", web::post().to(status::pause))
-        .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
-        .route("/v1/jackpots/{id}/close", web::post().to(status::close))
-        .route("/v1/jackpots/{id}/adjustments", web::post().to(adjustments::post))
+        .route("/v1/jackpots/{id}/rules", get().to(rules::get))
+        .route("/v1/jackpots/{id}/pause", post().to(status::pause))
+        .route("/v1/jackpots/{id}/resume", post().to(status::resume))
+        .route("/v1/jackpots/{id}/close", post().to(status::close))
+        .route("/v1/jackpots/{id}/adjustments", post().to(adjustments::post))
         .route(
             "/v1/jackpots/{id}/adjustments/{adjustment_id}/approve",
-            web::post().to(adjustments::approve),
+            post().to(adjustments::approve),
         )
         .route(
             "/v1/jackpots/{id}/adjustments/{adjustment_id}/withdraw",
-            web::post().to(adjustments::withdraw),
+            post().to(adjustments::withdraw),
         )
-        .route("/v1/jackpots/{id}/transfers", web::post().to(transfers::post))
+        .route("/v1/jackpots/{id}/transfers", post().to(transfers::post))
         .route(
             "/v1/jackpots/{id}/transfers/{transfer_id}/approve",
-            web::post().to(transfers::approve),
+            post().to(transfers::approve),
         )
         .route(
             "/v1/jackpots/{id}/transfers/{transfer_id}/withdraw",
-            web::post().to(transfers::withdraw),
+            post().to(transfers::withdraw),
         )
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}/reverse",
-            web::post().to(reversals::post),
+            post().to(reversals::post),
         )
-        .route("/v1/jackpots/{id}/meter", jackpot_kernel::http::get().to(meter::get))
+        .route("/v1/jackpots/{id}/meter", get().to(meter::get))
         .route("/v1/jackpots/{id}/meter/stream", web::get().to(meter::stream))
-        .route(
-            "/v1/jackpots/{id}/meter/history",
-            jackpot_kernel::http::get().to(history::get),
-        )
-        .route(
-            "/v1/jackpots/{id}/winners",
-            jackpot_kernel::http::get().to(winners::get),
-        )
+        .route("/v1/jackpots/{id}/meter/history", get().to(history::get))
+        .route("/v1/jackpots/{id}/winners", get().to(winners::get))
         .route("/v1/jackpots/{id}/winners/stream", web::get().to(winners::stream))
-        .route(
-            "/v1/jackpots/{id}/fairness",
-            jackpot_kernel::http::get().to(fairness::get),
-        )
-        .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
-        .route("/v1/payouts/{payout_id}/approve", web::post().to(settlement::approve))
-        .route("/v1/payouts/{payout_id}/settle", web::post().to(settlement::settle))
-        .route("/v1/payouts/{payout_id}/fail", web::post().to(settlement::fail))
-        .route("/v1/payouts/{payout_id}/void", web::post().to(settlement::void))
-        .route("/v1/payouts/{payout_id}/withdraw", web::post().to(settlement::withdraw))
+        .route("/v1/jackpots/{id}/fairness", get().to(fairness::get))
+        .route("/v1/jackpots/{id}/fairness/rotate", post().to(fairness::rotate))
+        .route("/v1/payouts/{payout_id}/approve", post().to(settlement::approve))
+        .route("/v1/payouts/{payout_id}/settle", post().to(settlement::settle))
+        .route("/v1/payouts/{payout_id}/fail", post().to(settlement::fail))
+        .route("/v1/payouts/{payout_id}/void", post().to(settlement::void))
+        .route("/v1/payouts/{payout_id}/withdraw", post().to(settlement::withdraw))
         .route(
             "/v1/jackpots/{id}/approvals/{version}",
-            web::post().to(settlement::approve_limit),
+            post().to(settlement::approve_limit),
         )
-        .route(
-            "/v1/jackpots/{id}/entries/{entry_id}",
-            jackpot_kernel::http::acting_get().to(entries::get),
-        );
+        .route("/v1/jackpots/{id}/entries/{entry_id}", acting_get().to(entries::get));
 }
 
 /// A body with only a reason.

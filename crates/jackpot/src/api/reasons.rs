@@ -12,7 +12,7 @@ use jackpot_core::ids::Id;
 use crate::error::PlayError;
 use crate::kept;
 use jackpot_api::jackpot::Status;
-use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::Problem;
 use jackpot_kernel::sql::Sql;
 
 /// How long an answer is cached. By then the ledger has this instance's own actions, and other instances' actions show.

@@ -9,16 +9,12 @@ use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Api, operator};
+use super::Api;
 use crate::error::PlayError;
 use crate::ledger::lookup::entry_taken;
 use crate::reverse::{ReversalWish, Round};
-use jackpot_kernel::http::auth::{self, Role};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::auth::Role;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 
 /// The cancellation of a round.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,11 +77,10 @@ pub(crate) struct ReversedPart {
 pub(crate) async fn post(
     auth::PlayOrOperate(caller): auth::PlayOrOperate,
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReversalBody>,
 ) -> Result<HttpResponse, Problem> {
-    let by = operator(&caller, &request_id);
+    let by = caller.operator()?;
     let wish = ReversalWish {
         entry_id: entry_id.as_str(),
         reversal_id: &body.reversal_id,

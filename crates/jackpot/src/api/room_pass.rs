@@ -6,7 +6,8 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{FromRequest, HttpRequest};
 
-use jackpot_kernel::http::problem::{FieldError, Problem};
+use jackpot_kernel::http::Problem;
+use jackpot_kernel::http::problem::FieldError;
 
 const HEADER: HeaderName = HeaderName::from_static("x-room-pass");
 

@@ -17,9 +17,8 @@ use super::Api;
 use super::definitions::stored;
 use super::shared::MAX_AGE_S;
 use jackpot_kernel::http::auth::Anyone;
-use jackpot_kernel::http::cached::{self, Page};
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::cached::Page;
+use jackpot_kernel::http::{PathOf, Problem, cached};
 
 /// The rules of a jackpot, by the definition in force.
 #[derive(Debug, Serialize, ToSchema)]

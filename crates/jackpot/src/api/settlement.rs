@@ -10,16 +10,12 @@ use jackpot_core::text::{Reason, Text};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Api, ReasonBody, operator};
+use super::{Api, ReasonBody};
 use crate::ledger::queries::payouts::MAX_PAYOUT_ID_CHARS;
 use crate::scripts::Approval;
 use crate::settlement::Asked;
-use jackpot_kernel::http::auth::{self, Caller};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::auth::Caller;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 use jackpot_kernel::ledger::queries::LedgerError;
 use jackpot_kernel::subject::kinds::JACKPOT;
 
@@ -54,13 +50,7 @@ pub(crate) struct FailBody {
 impl Described for FailBody {}
 
 /// Takes the step, and answers with the row of the list.
-async fn step(
-    caller: &Caller,
-    request_id: &RequestId,
-    payout_id: &str,
-    api: &Api,
-    asked: Asked,
-) -> Result<HttpResponse, Problem> {
+async fn step(api: &Api, caller: &Caller, payout_id: &str, asked: Asked) -> Result<HttpResponse, Problem> {
     let payout = api.queries.payout(payout_id).await?;
     // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
     if !caller.may_see(JACKPOT, payout.jackpot_id.as_str()) {
@@ -68,7 +58,7 @@ async fn step(
     }
     let jackpot = payout.jackpot_id.clone();
     api.operate
-        .settle_payout::<Problem>(&api.sql, &jackpot, payout_id, &asked, &operator(caller, request_id))
+        .settle_payout::<Problem>(&api.sql, &jackpot, payout_id, &asked, &caller.operator()?)
         .await?;
     Ok(HttpResponse::Ok().json(api.queries.listed_payout(payout_id).await?))
 }
@@ -84,13 +74,13 @@ async fn step(
 pub(crate) async fn approve(
     auth::ApproveFiltered(caller): auth::ApproveFiltered,
     PathOf(payout_id): Path,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let reason = body.reason.into_string();
-    let asked = Asked::Approve { reason };
-    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
+    let asked = Asked::Approve {
+        reason: body.reason.into_string(),
+    };
+    step(&api, &caller, payout_id.as_str(), asked).await
 }
 
 /// Says that the winner has the money, once per `settlement_id`. A repeat answers with the payout as it is now.
@@ -103,7 +93,6 @@ pub(crate) async fn approve(
 pub(crate) async fn settle(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<SettleBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -111,7 +100,7 @@ pub(crate) async fn settle(
         settlement_id: body.settlement_id,
         reference: body.reference.into_string(),
     };
-    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
+    step(&api, &caller, payout_id.as_str(), asked).await
 }
 
 /// Says that an attempt to pay the winner failed, once per `settlement_id`. The payout can be settled later.
@@ -123,7 +112,6 @@ pub(crate) async fn settle(
 pub(crate) async fn fail(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<FailBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -131,7 +119,7 @@ pub(crate) async fn fail(
         settlement_id: body.settlement_id,
         reason: body.reason.into_string(),
     };
-    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
+    step(&api, &caller, payout_id.as_str(), asked).await
 }
 
 /// Asks to take a payout back, or takes it back when another owner has asked.
@@ -146,13 +134,12 @@ pub(crate) async fn fail(
 pub(crate) async fn void(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Void { reason };
-    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
+    step(&api, &caller, payout_id.as_str(), asked).await
 }
 
 /// Withdraws the request to take a payout back: it is again where it was before.
@@ -165,13 +152,12 @@ pub(crate) async fn void(
 pub(crate) async fn withdraw(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Withdraw { reason };
-    step(&caller, &request_id, payout_id.as_str(), &api, asked).await
+    step(&api, &caller, payout_id.as_str(), asked).await
 }
 
 /// The terms of payouts that are in force.
@@ -197,11 +183,10 @@ pub(crate) struct TermsBody {
 pub(crate) async fn approve_limit(
     auth::Approve(caller): auth::Approve,
     PathOf((id, version)): PathOf<(Id, u64)>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let by = operator(&caller, &request_id);
+    let by = caller.operator()?;
     let reason = body.reason.into_string();
     let wish = Approval {
         version,

@@ -26,9 +26,8 @@ use super::entries::{USUAL_ANSWER_BYTES, entry};
 use super::room_pass::RoomPasses;
 use crate::play::By;
 use jackpot_kernel::http::auth::{Caller, PlayFiltered};
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::{Problem, ProblemBody};
+use jackpot_kernel::http::problem::ProblemBody;
+use jackpot_kernel::http::{Body, Code, Described, Problem};
 use jackpot_kernel::subject::kinds::JACKPOT;
 use jackpot_kernel::telemetry::request;
 

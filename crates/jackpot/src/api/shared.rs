@@ -17,8 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::debug;
 
 use jackpot_kernel::http::auth::KeyEnd;
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::{Code, Problem};
 use jackpot_kernel::single_flight::SingleFlight;
 use jackpot_kernel::stopping::Stopping;
 

@@ -9,17 +9,12 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::definitions::read;
-use super::{Api, ReasonBody, operator};
+use super::{Api, ReasonBody};
 use crate::error::PlayError;
 use crate::ledger::lookup::agree;
 use jackpot_api::jackpot::Status;
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::tagged;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 
 /// A pause.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -42,13 +37,12 @@ impl Described for PauseBody {}
     request_body = PauseBody, responses((status = 200, description = "Paused", body = Jackpot)),
     extensions(("x-problems" = json!([Code::JackpotClosed]))))]
 pub(crate) async fn pause(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<PauseBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
+    let reason = body.reason.into_string();
     let keep_waiting = body.keep_waiting;
     api.operate
         .pause(&api.sql, &id, reason.clone(), keep_waiting, &by)
@@ -61,13 +55,12 @@ pub(crate) async fn pause(
     request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot)),
     extensions(("x-problems" = json!([Code::JackpotClosed]))))]
 pub(crate) async fn resume(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
+    let reason = body.reason.into_string();
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
         // A jackpot that the service suspended resumes only if the books agree.
         Err(PlayError::Stopped(Status::Suspended)) => {
@@ -84,13 +77,12 @@ pub(crate) async fn resume(
 #[utoipa::path(post, path = "/v1/jackpots/{id}/close", operation_id = "close_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Closed", body = Jackpot)))]
 pub(crate) async fn close(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
+    let reason = body.reason.into_string();
     api.operate.set_status(&id, Status::Closed, reason.clone(), &by).await?;
     shown(&api, &id, Status::Closed, &reason).await
 }

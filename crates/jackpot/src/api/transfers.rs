@@ -12,16 +12,11 @@ use jackpot_core::text::Reason;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{Api, ReasonBody, operator};
+use super::{Api, ReasonBody};
 use crate::error::PlayError;
 use crate::leaving::LeavingError;
 use crate::transfer::{Transfer, Transferred};
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::body::{Body, Described};
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
-use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::http::{Body, Code, Described, PathOf, Problem, auth};
 use jackpot_kernel::subject::kinds::{JACKPOT, KindName};
 
 /// Most tiers of a transfer: more than a definition has.
@@ -71,9 +66,8 @@ impl Described for TransferBody {
     extensions(("x-problems" = json!([Code::JackpotOpen, Code::JackpotClosed, Code::EntryPending,
         Code::TransferIdReused, Code::ApprovalWeaker, Code::AmountTooLarge]))))]
 pub(crate) async fn post(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<TransferBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -84,10 +78,7 @@ pub(crate) async fn post(
         reason: body.reason.into_string(),
         is_approval: false,
     };
-    let done = api
-        .operate
-        .transfer(&api.sql, &id, &wish, &operator(&caller, &request_id))
-        .await?;
+    let done = api.operate.transfer(&api.sql, &id, &wish, &by).await?;
     let mut answer = match &done {
         Transferred { state, .. } if *state == TransferState::Held => HttpResponse::Accepted(),
         Transferred { now: true, .. } => HttpResponse::Created(),
@@ -125,7 +116,6 @@ fn row(jackpot_id: &Id, wish: &Transfer, done: &Transferred) -> TransferRow {
 pub(crate) async fn approve(
     auth::Approve(caller): auth::Approve,
     PathOf((id, transfer_id)): PathOf<(Id, Id)>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -141,7 +131,7 @@ pub(crate) async fn approve(
         reason: body.reason.into_string(),
         is_approval: true,
     };
-    let by = operator(&caller, &request_id);
+    let by = caller.operator()?;
     let done = api.operate.transfer(&api.sql, &id, &wish, &by).await?;
     Ok(HttpResponse::Ok().json(self::row(&id, &wish, &done)))
 }
@@ -153,13 +143,12 @@ pub(crate) async fn approve(
     responses((status = 200, description = "Withdrawn", body = TransferRow)),
     extensions(("x-problems" = json!([Code::TransferNotFound, Code::TransferDone]))))]
 pub(crate) async fn withdraw(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf((id, transfer_id)): PathOf<(Id, Id)>,
-    request_id: RequestId,
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
+    let reason = body.reason.into_string();
     let of = Leaving::Transfer(transfer_id.clone());
     api.operate.withdraw(&api.sql, &id, of.clone(), &reason, &by).await?;
     let row = api.queries.transfer(&id, &transfer_id).await?;

@@ -20,13 +20,10 @@ use super::shared::{MAX_AGE_S, Readings, Recent, SHOWN_FOR, Source, Streamed};
 use crate::error::PlayError;
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::winners::Winner;
-use jackpot_kernel::http::Web;
 use jackpot_kernel::http::auth::Anyone;
 use jackpot_kernel::http::cached::Page;
-use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::peer::Peer;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::{Code, PathOf, Problem, Web};
 
 /// Winners in a list.
 const SHOWN: i64 = 100;

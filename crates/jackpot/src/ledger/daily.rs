@@ -136,50 +136,38 @@ impl Totals {
             self.tiers.insert(tier.clone(), OfTier::default());
         }
         let of = self.tiers.get_mut(tier).expect("it was just looked for");
-        match meter {
-            "pool" | "reserve" | "overflow" => of.held += delta,
+        // A meter `*_micro` counts the millionths of the one beside it.
+        let (name, is_micro) = meter.strip_suffix("_micro").map_or((meter, false), |name| (name, true));
+        let micro = if is_micro { delta } else { delta * MICRO };
+        match name {
             "contributed" => {
-                of.contributed_micro += delta * MICRO;
-                self.all.contributed_micro += delta * MICRO;
-            }
-            "contributed_micro" => {
-                of.contributed_micro += delta;
-                self.all.contributed_micro += delta;
+                of.contributed_micro += micro;
+                self.all.contributed_micro += micro;
             }
             "reversed" => {
-                of.reversed_micro += delta * MICRO;
-                self.all.reversed_micro += delta * MICRO;
+                of.reversed_micro += micro;
+                self.all.reversed_micro += micro;
             }
-            "reversed_micro" => {
-                of.reversed_micro += delta;
-                self.all.reversed_micro += delta;
-            }
-            "funded" => of.funded_micro += delta * MICRO,
-            "funded_micro" => of.funded_micro += delta,
+            "funded" => of.funded_micro += micro,
             // The meter `funded` counts these too, and no operator has funded them.
-            "expected" => of.funded_micro -= delta * MICRO,
+            "expected" => of.funded_micro -= micro,
             "transferred_in" => {
-                of.transferred_in_micro += delta * MICRO;
-                of.funded_micro -= delta * MICRO;
-            }
-            "transferred_in_micro" => {
-                of.transferred_in_micro += delta;
-                of.funded_micro -= delta;
+                of.transferred_in_micro += micro;
+                of.funded_micro -= micro;
             }
             "voided" => {
                 of.voided += delta;
-                of.funded_micro -= delta * MICRO;
+                of.funded_micro -= micro;
             }
-            "transferred_out" => of.transferred_out_micro += delta * MICRO,
-            "transferred_out_micro" => of.transferred_out_micro += delta,
-            "skipped" => of.skipped_micro += delta * MICRO,
-            "skipped_micro" => of.skipped_micro += delta,
+            "transferred_out" => of.transferred_out_micro += micro,
+            "skipped" => of.skipped_micro += micro,
             "paid" => {
                 of.paid += delta;
                 self.all.paid += delta;
             }
             "wins" => of.wins += delta,
             // Fractions that pool and reserve carry are what the others leave.
+            "pool" | "reserve" | "overflow" if !is_micro => of.held += delta,
             _ => {}
         }
     }

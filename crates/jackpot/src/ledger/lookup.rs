@@ -10,7 +10,7 @@ use super::projector::Jackpots;
 use crate::kept::Taken;
 use crate::operate::Operate;
 use crate::problem::not_clean;
-use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::Problem;
 use jackpot_kernel::ledger::Ledger;
 use jackpot_kernel::ledger::queries::LedgerError;
 use jackpot_kernel::sql::Sql;

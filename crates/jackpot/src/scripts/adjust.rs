@@ -146,20 +146,12 @@ async fn call(
     let reply = run(store, &ADJUST, call, fence.known).await?.fenced()?;
     let at_ms = || Ok::<_, ScriptError>(reply.read::<Done>()?.at_ms);
     let adjusted = match reply.code() {
-        "ok" => Adjusted::Done {
-            now: true,
+        code @ ("ok" | "same") => Adjusted::Done {
+            now: code == "ok",
             at_ms: at_ms()?,
         },
-        "same" => Adjusted::Done {
-            now: false,
-            at_ms: at_ms()?,
-        },
-        "held" => Adjusted::Held {
-            now: true,
-            at_ms: at_ms()?,
-        },
-        "waits" => Adjusted::Held {
-            now: false,
+        code @ ("held" | "waits") => Adjusted::Held {
+            now: code == "held",
             at_ms: at_ms()?,
         },
         "withdrawn" => Adjusted::Withdrawn(at_ms()?),

@@ -102,12 +102,8 @@ pub async fn reverse(
     let reply = run(store, &REVERSE, call, fence.known).await?.fenced()?;
     let record = || Ok::<_, ScriptError>(ReversalRecord::parse(&reply.read::<Done>()?.values.record)?);
     let reversed = match reply.code() {
-        "ok" => Reversed::Done {
-            now: true,
-            record: record()?,
-        },
-        "same" => Reversed::Done {
-            now: false,
+        code @ ("ok" | "same") => Reversed::Done {
+            now: code == "ok",
             record: record()?,
         },
         "other" => Reversed::Other(record()?),

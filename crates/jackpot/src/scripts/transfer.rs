@@ -212,20 +212,12 @@ pub async fn transfer_give(
         Vec::<Part>::read(&parts).ok_or_else(|| reply.unexpected())
     };
     let given = match reply.code() {
-        "ok" => Given::Done {
-            now: true,
+        code @ ("ok" | "same") => Given::Done {
+            now: code == "ok",
             parts: parts()?,
         },
-        "same" => Given::Done {
-            now: false,
-            parts: parts()?,
-        },
-        "held" => Given::Held {
-            now: true,
-            parts: parts()?,
-        },
-        "waits" => Given::Held {
-            now: false,
+        code @ ("held" | "waits") => Given::Held {
+            now: code == "held",
             parts: parts()?,
         },
         "withdrawn" => Given::Withdrawn(parts()?),

@@ -22,7 +22,6 @@ use super::Web;
 use super::inside::OfSession;
 use super::limits::KeyLeft;
 use super::problem::Problem;
-use super::request_id::RequestId;
 pub use crate::keys::Role;
 use crate::keys::{KnownKey, Subjects};
 use crate::operator::Operator;
@@ -114,6 +113,16 @@ impl Caller {
         self.0.key.role.allows(role)
     }
 
+    /// The caller and its request, as events and the audit trail name them.
+    pub fn operator(&self) -> Result<Operator, Problem> {
+        let request_id = request::id().ok_or_else(Problem::internal)?;
+        Ok(Operator {
+            who: self.name().to_owned(),
+            owner: self.owner().to_owned(),
+            request_id: request_id.to_string(),
+        })
+    }
+
     fn may(self, needed: &[Role]) -> Result<Caller, Problem> {
         let role = self.0.key.role;
         if needed.iter().any(|needed| role.allows(*needed)) {
@@ -161,16 +170,6 @@ impl KeyEnd {
             Some(known) => known.ended().await,
             None => pending().await,
         }
-    }
-}
-
-/// The caller as events and the audit trail name it.
-#[must_use]
-pub fn operator(caller: &Caller, request_id: &RequestId) -> Operator {
-    Operator {
-        who: caller.name().to_owned(),
-        owner: caller.owner().to_owned(),
-        request_id: request_id.as_str().to_owned(),
     }
 }
 
@@ -267,10 +266,28 @@ macro_rules! extractor {
     };
 }
 
-extractor! {
-    /// A caller who may operate what the path names.
-    Operate: require_own Operate
+/// A caller who may operate what the path names, and how events and the audit trail name it.
+#[derive(Debug)]
+pub struct Operate {
+    pub caller: Caller,
+    pub by: Operator,
 }
+
+impl FromRequest for Operate {
+    type Error = Problem;
+    type Future = Ready<Result<Operate, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let caller = require_own(request, &[Role::Operate]);
+        ready(caller.and_then(|caller| {
+            Ok(Operate {
+                by: caller.operator()?,
+                caller,
+            })
+        }))
+    }
+}
+
 extractor! {
     /// A caller who may approve what the path names.
     Approve: require_own Approve

@@ -14,7 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::http::code::Code;
+use crate::http::Code;
 use crate::subject::Reason;
 use crate::subject::kinds::{self, KindName};
 

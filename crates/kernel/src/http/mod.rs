@@ -39,7 +39,12 @@ use std::sync::Arc;
 
 use actix_web::{Route, guard, web};
 
+pub use body::{Body, Described};
+pub use code::Code;
 pub use listener::state::{Asked, ConnectionState};
+pub use page::PageBody;
+pub use problem::Problem;
+pub use query::{PathOf, QueryOf};
 
 use crate::keys::KeyStore;
 use crate::settings::Settings;
@@ -48,7 +53,6 @@ use crate::telemetry::{GaugeGuard, Metrics};
 use addresses::{Address, Addresses, OpenStream};
 use health::ReadinessFn;
 use peer::Peer;
-use problem::Problem;
 
 /// A route for GET and HEAD, which HTTP requires for every such resource. The answer to HEAD is sent without its body.
 #[must_use]

@@ -1,16 +1,11 @@
 //! The id of a request: on its answer, on its log lines, and in the audit trail.
 
-use std::future::{Ready, ready};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use actix_web::{FromRequest, HttpRequest};
 
-use super::problem::Problem;
 use crate::random;
-use crate::telemetry::request;
 
 /// The header, in requests and answers.
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -59,15 +54,6 @@ impl RequestId {
 
     pub(super) fn header(&self) -> HeaderValue {
         HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static("invalid"))
-    }
-}
-
-impl FromRequest for RequestId {
-    type Error = Problem;
-    type Future = Ready<Result<RequestId, Problem>>;
-
-    fn from_request(_: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(request::id().map(RequestId).ok_or_else(Problem::internal))
     }
 }
 

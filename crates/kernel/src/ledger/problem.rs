@@ -4,8 +4,8 @@ use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::code::Code;
-use crate::http::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
+use crate::http::problem::{CONTENT_TYPE, FieldError, ProblemBody};
+use crate::http::{Code, Problem};
 use crate::ledger::outgoing::TellError;
 use crate::ledger::queries::LedgerError;
 

@@ -1,33 +1,21 @@
 //! Metrics of connections.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabel {
-    reason: &'static str,
-}
+use super::declared::{Fixed, metrics};
 
-/// The number of connections, and why the service ended others.
-#[derive(Default)]
-pub struct ConnectionMetrics {
-    open: Gauge,
-    closed: Family<ReasonLabel, Counter>,
+metrics! {
+    /// The number of connections, and why the service ended others.
+    pub struct ConnectionMetrics {
+        open: Gauge = "http_connections", "Open connections";
+        closed: Family<Fixed<1>, Counter> = "http_connections_closed",
+            "Connections that the service refused or ended early, by reason";
+    }
 }
 
 impl ConnectionMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("http_connections", "Open connections", self.open.clone());
-        registry.register(
-            "http_connections_closed",
-            "Connections that the service refused or ended early, by reason",
-            self.closed.clone(),
-        );
-    }
-
     /// A connection got a place.
     pub fn opened(&self) {
         self.open.inc();
@@ -40,6 +28,6 @@ impl ConnectionMetrics {
 
     /// A connection was refused, or ended by the service.
     pub fn closed(&self, reason: &'static str) {
-        self.closed.get_or_create(&ReasonLabel { reason }).inc();
+        self.closed.get_or_create(&[("reason", reason)]).inc();
     }
 }

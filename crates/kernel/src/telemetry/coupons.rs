@@ -1,16 +1,14 @@
 //! Metrics of coupons.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
 
-use super::metrics::{REQUESTS, capped};
+use super::declared::{Named, OfEach, REQUESTS, metrics};
 
 jackpot_core::names! {
     /// The result of a request for a coupon.
@@ -45,11 +43,6 @@ jackpot_core::names! {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CouponLabel {
-    coupon: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct IssueLabels {
     coupon: String,
     result: &'static str,
@@ -81,46 +74,22 @@ impl OneCoupon {
     }
 }
 
-/// Counters and gauges of all coupons.
-pub struct CouponMetrics {
-    coupons: RwLock<HashMap<String, Arc<OneCoupon>>>,
-    issues: Family<IssueLabels, Counter>,
-    redemptions: Family<IssueLabels, Counter>,
-    line: Family<CouponLabel, Gauge>,
-    dead: Family<CouponLabel, Gauge>,
-    combined: Histogram,
-}
-
-impl Default for CouponMetrics {
-    fn default() -> Self {
-        Self {
-            coupons: RwLock::default(),
-            issues: Family::default(),
-            redemptions: Family::default(),
-            line: Family::default(),
-            dead: Family::default(),
-            combined: Histogram::new(REQUESTS),
-        }
+metrics! {
+    /// Counters and gauges of all coupons.
+    pub struct CouponMetrics {
+        issues: Family<IssueLabels, Counter> = "coupon_requests", "Requests for coupons by result";
+        redemptions: Family<IssueLabels, Counter> = "coupon_redemptions", "Requests to redeem a unit by result";
+        line: Family<Named, Gauge> = "coupon_line", "Requests in the queue of a coupon";
+        dead: Family<Named, Gauge> = "coupon_dead_letters", "Dead letters of a coupon";
+        combined: Histogram = "combined_coupon_requests",
+            "Requests for coupons that went out in one script call", Histogram::new(REQUESTS);
+    }
+    beside {
+        coupons: OfEach<OneCoupon>,
     }
 }
 
 impl CouponMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("coupon_requests", "Requests for coupons by result", self.issues.clone());
-        registry.register(
-            "coupon_redemptions",
-            "Requests to redeem a unit by result",
-            self.redemptions.clone(),
-        );
-        registry.register("coupon_line", "Requests in the queue of a coupon", self.line.clone());
-        registry.register("coupon_dead_letters", "Dead letters of a coupon", self.dead.clone());
-        registry.register(
-            "combined_coupon_requests",
-            "Requests for coupons that went out in one script call",
-            self.combined.clone(),
-        );
-    }
-
     /// Records how many requests went out in one script call.
     pub fn combined(&self, requests: usize) {
         #[expect(clippy::cast_precision_loss, reason = "at most a thousand, for a graph")]
@@ -129,36 +98,18 @@ impl CouponMetrics {
 
     /// The counters of a coupon. Call it for coupons that exist: a name that a client invented must not become a label.
     pub fn coupon(&self, id: &str) -> Arc<OneCoupon> {
-        let known = self.coupons.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(id) {
-            return Arc::clone(known);
-        }
-        drop(known);
-        let mut coupons = self.coupons.write().unwrap_or_else(PoisonError::into_inner);
-        let label = capped(id, &coupons);
-        let made = coupons
-            .entry(label.to_owned())
-            .or_insert_with(|| Arc::new(self.make(label)));
-        Arc::clone(made)
+        self.coupons.get(id, |label| self.make(label))
     }
 
     fn make(&self, id: &str) -> OneCoupon {
-        let label = CouponLabel { coupon: id.to_owned() };
-        let issues = |result: IssueResult| {
-            self.issues.get_or_create_owned(&IssueLabels {
-                coupon: id.to_owned(),
-                result: result.as_str(),
-            })
-        };
-        let redemptions = |result: RedeemResult| {
-            self.redemptions.get_or_create_owned(&IssueLabels {
-                coupon: id.to_owned(),
-                result: result.as_str(),
-            })
+        let label = [("coupon", id.to_owned())];
+        let of = |counters: &Family<IssueLabels, Counter>, result| {
+            let coupon = id.to_owned();
+            counters.get_or_create_owned(&IssueLabels { coupon, result })
         };
         OneCoupon {
-            redemptions: RedeemResult::ALL.map(redemptions),
-            issues: IssueResult::ALL.map(issues),
+            redemptions: RedeemResult::ALL.map(|result| of(&self.redemptions, result.as_str())),
+            issues: IssueResult::ALL.map(|result| of(&self.issues, result.as_str())),
             line: self.line.get_or_create_owned(&label),
             dead: self.dead.get_or_create_owned(&label),
         }

@@ -6,15 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
-type Label = [(&'static str, &'static str); 1];
-
-/// The lane: a partition of Kafka, `0` for NATS.
-type LaneLabel = [(&'static str, String); 1];
-
-/// The topic of the setting.
-type TopicLabel = [(&'static str, String); 1];
+use super::declared::{Fixed, Named, metrics};
 
 /// What came of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,64 +20,36 @@ pub enum MessageResult {
     Unreadable,
 }
 
-/// Counters and gauges of the messages of this instance.
-#[derive(Default)]
-pub struct IntakeMetrics {
-    messages: Family<Label, Counter>,
-    /// Tries of a message after the first.
-    pub retries: Counter,
-    /// Positions that the broker did not have any more, and messages to which it took no answer.
-    pub gaps: Counter,
-    broker_up: Family<TopicLabel, Gauge>,
-    /// What could not be read at the last try: lanes, or [`IntakeMetrics::LANES`].
-    unread: Mutex<BTreeSet<String>>,
-    lag: Family<LaneLabel, Gauge>,
-    age: Family<LaneLabel, Gauge>,
-    /// Messages that wait for another try, with all that come after them.
-    pub retrying: Gauge,
+metrics! {
+    /// Counters and gauges of the messages of this instance.
+    pub struct IntakeMetrics {
+        messages: Family<Fixed<1>, Counter> = "intake_messages",
+            "Messages of a broker that this instance is done with, by result";
+        /// Tries of a message after the first.
+        pub retries: Counter = "intake_retries",
+            "Tries of this instance to take a message after the first, and to send its answer";
+        /// Positions that the broker did not have any more, and messages to which it took no answer.
+        pub gaps: Counter = "intake_gaps",
+            "Times that the broker did not have the next message any more, or took no answer to one";
+        broker_up: Family<Named, Gauge> = "intake_broker_up",
+            "1 while this instance can read the topic and all its lanes that it has";
+        /// By lane: a partition of Kafka, `0` for NATS.
+        lag: Family<Named, Gauge> = "intake_lag_messages",
+            "Messages of a lane that are not done, with those that the broker says it has";
+        age: Family<Named, Gauge> = "intake_age_seconds",
+            "Age of the oldest message of a lane that its instance works on, or how long the lane stands while the broker has some";
+        /// Messages that wait for another try, with all that come after them.
+        pub retrying: Gauge = "intake_retrying_messages", "Messages of this instance that wait for another try";
+    }
+    beside {
+        /// What could not be read at the last try: lanes, or [`IntakeMetrics::LANES`].
+        unread: Mutex<BTreeSet<String>>,
+    }
 }
 
 impl IntakeMetrics {
     /// In the place of a lane: the list of a topic's lanes.
     pub const LANES: &str = "";
-
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "intake_messages",
-            "Messages of a broker that this instance is done with, by result",
-            self.messages.clone(),
-        );
-        registry.register(
-            "intake_retries",
-            "Tries of this instance to take a message after the first, and to send its answer",
-            self.retries.clone(),
-        );
-        registry.register(
-            "intake_gaps",
-            "Times that the broker did not have the next message any more, or took no answer to one",
-            self.gaps.clone(),
-        );
-        registry.register(
-            "intake_broker_up",
-            "1 while this instance can read the topic and all its lanes that it has",
-            self.broker_up.clone(),
-        );
-        registry.register(
-            "intake_lag_messages",
-            "Messages of a lane that are not done, with those that the broker says it has",
-            self.lag.clone(),
-        );
-        registry.register(
-            "intake_age_seconds",
-            "Age of the oldest message of a lane that its instance works on, or how long the lane stands while the broker has some",
-            self.age.clone(),
-        );
-        registry.register(
-            "intake_retrying_messages",
-            "Messages of this instance that wait for another try",
-            self.retrying.clone(),
-        );
-    }
 
     /// Counts a message that is done.
     pub fn done(&self, result: MessageResult) {

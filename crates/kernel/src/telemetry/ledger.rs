@@ -1,82 +1,33 @@
 //! Metrics of the ledger.
 
 use jackpot_core::ids::Id;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
-/// `jackpot`, `coupon` or `room`, and its id.
-type StreamLabel = [(&'static str, String); 1];
+use super::declared::{Fixed, Named, metrics};
 
-/// Gauges and counters of the ledger.
-#[derive(Default)]
-pub struct LedgerMetrics {
-    lag: Family<StreamLabel, Gauge>,
-    stopped: Family<StreamLabel, Gauge>,
-    mismatches: Family<StreamLabel, Counter>,
-    restores: Family<StreamLabel, Counter>,
-    events: Counter,
-    up: Gauge,
-    refused: Family<RefusedLabels, Gauge>,
-    emergency: Gauge,
-    unreached: Gauge,
-    in_transit: Gauge,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RefusedLabels {
-    kind: &'static str,
-    reason: &'static str,
+metrics! {
+    /// Gauges and counters of the ledger.
+    pub struct LedgerMetrics {
+        lag: Family<Named, Gauge> = "ledger_lag_events", "Events that SQL does not have yet";
+        stopped: Family<Named, Gauge> = "ledger_stopped", "1 when an event can't be applied";
+        mismatches: Family<Named, Counter> = "reconciliation_mismatches",
+            "Comparisons in which Redis and the ledger did not agree";
+        restores: Family<Named, Counter> = "ledger_restores", "Times Redis was rebuilt";
+        events: Counter = "ledger_events", "Events committed by this instance";
+        up: Gauge = "ledger_up", "1 when SQL answers";
+        refused: Family<Fixed<2>, Gauge> = "refused_subjects",
+            "Jackpots, coupons and rooms that this instance refuses";
+        emergency: Gauge = "emergency_stopped", "1 while the emergency stop holds everything";
+        unreached: Gauge = "emergency_unreached_subjects",
+            "Jackpots, coupons and rooms that do not obey the last decision about the emergency stop yet";
+        in_transit: Gauge = "transfers_in_transit",
+            "Transfers that a jackpot gave and no other has received yet, as the ledger has them";
+    }
 }
 
 impl LedgerMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "ledger_lag_events",
-            "Events that SQL does not have yet",
-            self.lag.clone(),
-        );
-        registry.register(
-            "ledger_stopped",
-            "1 when an event can't be applied",
-            self.stopped.clone(),
-        );
-        registry.register(
-            "reconciliation_mismatches",
-            "Comparisons in which Redis and the ledger did not agree",
-            self.mismatches.clone(),
-        );
-        registry.register("ledger_restores", "Times Redis was rebuilt", self.restores.clone());
-        registry.register(
-            "ledger_events",
-            "Events committed by this instance",
-            self.events.clone(),
-        );
-        registry.register("ledger_up", "1 when SQL answers", self.up.clone());
-        registry.register(
-            "refused_subjects",
-            "Jackpots, coupons and rooms that this instance refuses",
-            self.refused.clone(),
-        );
-        registry.register(
-            "emergency_stopped",
-            "1 while the emergency stop holds everything",
-            self.emergency.clone(),
-        );
-        registry.register(
-            "emergency_unreached_subjects",
-            "Jackpots, coupons and rooms that do not obey the last decision about the emergency stop yet",
-            self.unreached.clone(),
-        );
-        registry.register(
-            "transfers_in_transit",
-            "Transfers that a jackpot gave and no other has received yet, as the ledger has them",
-            self.in_transit.clone(),
-        );
-    }
-
     /// The lag of SQL for one subject; `what`: its kind.
     pub fn lag(&self, what: &'static str, id: &Id, events: u64) {
         self.lag
@@ -109,7 +60,7 @@ impl LedgerMetrics {
     /// Sets how many subjects of a kind are refused for a reason.
     pub fn refused(&self, kind: &'static str, reason: &'static str, count: usize) {
         self.refused
-            .get_or_create_owned(&RefusedLabels { kind, reason })
+            .get_or_create_owned(&[("kind", kind), ("reason", reason)])
             .set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
@@ -134,6 +85,6 @@ impl LedgerMetrics {
     }
 }
 
-fn label(what: &'static str, id: &Id) -> StreamLabel {
+fn label(what: &'static str, id: &Id) -> Named {
     [(what, id.to_string())]
 }

@@ -1,6 +1,6 @@
 //! Metrics in the Prometheus text format. Every label comes from a closed or bounded set, so a client can't invent one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use super::connections::ConnectionMetrics;
 use super::coupons::CouponMetrics;
+use super::declared::{Fixed, MAX_LABELS, Named, OfEach, REQUESTS, metrics};
 use super::exposition::classic;
 use super::intake::IntakeMetrics;
 use super::ledger::LedgerMetrics;
@@ -24,16 +25,10 @@ use super::rooms::RoomMetrics;
 use super::settlement::SettlementMetrics;
 use super::subscriptions::SubscriptionMetrics;
 
-/// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
-pub(super) const MAX_LABELS: usize = 1_000;
-
 /// Upper bounds in seconds. A script normally takes some 20 µs, and 2.5 s at the time limit.
 const SECONDS: [f64; 15] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
-
-/// Upper bounds of requests per call, up to the combiner's largest.
-pub(super) const REQUESTS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// How an entry was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,48 +76,21 @@ pub enum ScriptResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct JackpotLabel {
-    jackpot: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReversalLabels {
     jackpot: String,
     source: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct EntryLabels {
+struct ResultLabels {
     jackpot: String,
     result: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ClaimLabels {
-    jackpot: String,
-    result: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ScriptLabels {
-    script: &'static str,
-    result: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct BuildLabels {
-    version: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StatusLabels {
     kind: &'static str,
     status: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct LimitLabel {
-    limit: &'static str,
 }
 
 /// Pattern of a route, shared by its requests.
@@ -189,43 +157,62 @@ impl JackpotMetrics {
     }
 }
 
-/// All metrics of the service.
-pub struct Metrics {
-    registry: Registry,
-    jackpots: RwLock<HashMap<String, Arc<JackpotMetrics>>>,
-    entries: Family<EntryLabels, Counter>,
-    combined: Histogram,
-    claims: Family<ClaimLabels, Counter>,
-    redraws: Family<JackpotLabel, Counter>,
-    must_hits: Family<JackpotLabel, Counter>,
-    reversals: Family<ReversalLabels, Counter>,
-    /// Jackpot and source of each reversal that has labels of its own.
-    reversed: RwLock<HashSet<String>>,
-    pending: Family<JackpotLabel, Gauge>,
-    scripts: Seconds<ScriptLabels>,
-    requests: Family<RequestLabels, Counter>,
-    request_seconds: Seconds<RouteLabels>,
-    in_flight: Gauge,
-    rate_limited: Family<LimitLabel, Counter>,
-    streams: Gauge,
-    public_streams: Gauge,
-    redis_up: Gauge,
-    redis_memory: Ratio,
-    build: Family<BuildLabels, Gauge>,
-    subjects: Family<StatusLabels, Gauge>,
-    pub pools: PoolMetrics,
-    pub settlement: SettlementMetrics,
-    pub connections: ConnectionMetrics,
-    pub ledger: LedgerMetrics,
-    pub subscriptions: SubscriptionMetrics,
-    pub intake: IntakeMetrics,
-    pub coupons: CouponMetrics,
-    pub rooms: RoomMetrics,
+// A rate over a counter that appears with its first event misses that event: what is known at once is shown at once.
+
+fn build() -> Family<Fixed<1>, Gauge> {
+    let (build, version) = (Family::<Fixed<1>, Gauge>::default(), env!("CARGO_PKG_VERSION"));
+    build.get_or_create_owned(&[("version", version)]).set(1);
+    build
 }
 
-impl Default for Metrics {
-    fn default() -> Metrics {
-        Metrics::new()
+fn all_limits() -> Family<Fixed<1>, Counter> {
+    let limits = Family::<Fixed<1>, Counter>::default();
+    for limit in Limit::ALL.map(Limit::as_str) {
+        limits.get_or_create_owned(&[("limit", limit)]);
+    }
+    limits
+}
+
+metrics! {
+    /// All metrics of the service.
+    pub struct Metrics {
+        build: Family<Fixed<1>, Gauge> = "build_info", "1, with the version of the service", build();
+        subjects: Family<StatusLabels, Gauge> = "subjects",
+            "Jackpots, coupons and rooms by status, as the ledger has them";
+        pub pools: PoolMetrics;
+        pub settlement: SettlementMetrics;
+        entries: Family<ResultLabels, Counter> = "entries", "Entries by result";
+        combined: Histogram = "combined_entries", "Entries that went out in one script call", Histogram::new(REQUESTS);
+        claims: Family<ResultLabels, Counter> = "claims", "Claims by result";
+        redraws: Family<Named, Counter> = "redraws", "Attempts after the first";
+        must_hits: Family<Named, Counter> = "must_hits", "Entries that hit a pool by its must-hit rule";
+        reversals: Family<ReversalLabels, Counter> = "reversals",
+            "Entries whose round was cancelled, by the source of the entry; `other` for a source that the definition does not name";
+        pending: Family<Named, Gauge> = "pending", "Entries without a final outcome";
+        scripts: Seconds<Fixed<2>> = "script_seconds",
+            "Time of Redis script calls with their repeats", Family::new_with_constructor(seconds);
+        requests: Family<RequestLabels, Counter> = "http_requests", "Requests answered";
+        request_seconds: Seconds<RouteLabels> = "http_request_seconds",
+            "Time to the head of the answer", Family::new_with_constructor(seconds);
+        in_flight: Gauge = "http_in_flight", "Requests being answered";
+        rate_limited: Family<Fixed<1>, Counter> = "rate_limited",
+            "Requests refused by a limit of a key or an address", all_limits();
+        streams: Gauge = "meter_streams",
+            "Open streams of requests in a queue, of tickets, of waiting pages, and of meters and winners with a key";
+        public_streams: Gauge = "public_streams", "Open streams of meters and winners without a key";
+        redis_up: Gauge = "redis_up", "1 when Redis answers";
+        redis_memory: Ratio = "redis_memory_ratio", "Used share of maxmemory, fullest node";
+        pub connections: ConnectionMetrics;
+        pub ledger: LedgerMetrics;
+        pub subscriptions: SubscriptionMetrics;
+        pub intake: IntakeMetrics;
+        pub coupons: CouponMetrics;
+        pub rooms: RoomMetrics;
+    }
+    beside {
+        jackpots: OfEach<JackpotMetrics>,
+        /// Jackpot and source of each reversal that has labels of its own.
+        reversed: RwLock<HashSet<String>>,
     }
 }
 
@@ -233,144 +220,18 @@ impl Metrics {
     /// All metrics at zero.
     #[must_use]
     pub fn new() -> Metrics {
-        let mut metrics = Metrics {
-            registry: Registry::default(),
-            jackpots: RwLock::default(),
-            entries: Family::default(),
-            combined: Histogram::new(REQUESTS),
-            claims: Family::default(),
-            redraws: Family::default(),
-            must_hits: Family::default(),
-            reversals: Family::default(),
-            reversed: RwLock::default(),
-            pending: Family::default(),
-            scripts: Family::new_with_constructor(seconds),
-            requests: Family::default(),
-            request_seconds: Family::new_with_constructor(seconds),
-            in_flight: Gauge::default(),
-            rate_limited: Family::default(),
-            streams: Gauge::default(),
-            public_streams: Gauge::default(),
-            redis_up: Gauge::default(),
-            redis_memory: Ratio::default(),
-            build: Family::default(),
-            subjects: Family::default(),
-            pools: PoolMetrics::default(),
-            settlement: SettlementMetrics::default(),
-            connections: ConnectionMetrics::default(),
-            ledger: LedgerMetrics::default(),
-            subscriptions: SubscriptionMetrics::default(),
-            intake: IntakeMetrics::default(),
-            coupons: CouponMetrics::default(),
-            rooms: RoomMetrics::default(),
-        };
-        metrics.register();
-        metrics.begin();
-        metrics
-    }
-
-    /// Shows at once what is known at once: a rate over a counter that appears with its first event misses that event.
-    fn begin(&self) {
-        let version = env!("CARGO_PKG_VERSION");
-        self.build.get_or_create_owned(&BuildLabels { version }).set(1);
-        for limit in Limit::ALL.map(Limit::as_str) {
-            self.rate_limited.get_or_create_owned(&LimitLabel { limit });
-        }
-    }
-
-    /// The library adds `_total` to counters.
-    fn register(&mut self) {
-        self.registry.register_collector(Box::new(ProcessMetrics));
-        let registry = self.registry.sub_registry_with_prefix("jackpot");
-        registry.register("build_info", "1, with the version of the service", self.build.clone());
-        registry.register(
-            "subjects",
-            "Jackpots, coupons and rooms by status, as the ledger has them",
-            self.subjects.clone(),
-        );
-        self.pools.register(registry);
-        self.settlement.register(registry);
-        registry.register("entries", "Entries by result", self.entries.clone());
-        registry.register(
-            "combined_entries",
-            "Entries that went out in one script call",
-            self.combined.clone(),
-        );
-        registry.register("claims", "Claims by result", self.claims.clone());
-        registry.register("redraws", "Attempts after the first", self.redraws.clone());
-        registry.register(
-            "must_hits",
-            "Entries that hit a pool by its must-hit rule",
-            self.must_hits.clone(),
-        );
-        registry.register(
-            "reversals",
-            "Entries whose round was cancelled, by the source of the entry; `other` for a source that the definition does not name",
-            self.reversals.clone(),
-        );
-        registry.register("pending", "Entries without a final outcome", self.pending.clone());
-        registry.register(
-            "script_seconds",
-            "Time of Redis script calls with their repeats",
-            self.scripts.clone(),
-        );
-        registry.register("http_requests", "Requests answered", self.requests.clone());
-        registry.register(
-            "http_request_seconds",
-            "Time to the head of the answer",
-            self.request_seconds.clone(),
-        );
-        registry.register("http_in_flight", "Requests being answered", self.in_flight.clone());
-        registry.register(
-            "rate_limited",
-            "Requests refused by a limit of a key or an address",
-            self.rate_limited.clone(),
-        );
-        registry.register(
-            "meter_streams",
-            "Open streams of requests in a queue, of tickets, of waiting pages, and of meters and winners with a key",
-            self.streams.clone(),
-        );
-        registry.register(
-            "public_streams",
-            "Open streams of meters and winners without a key",
-            self.public_streams.clone(),
-        );
-        registry.register("redis_up", "1 when Redis answers", self.redis_up.clone());
-        registry.register(
-            "redis_memory_ratio",
-            "Used share of maxmemory, fullest node",
-            self.redis_memory.clone(),
-        );
-        self.connections.register(registry);
-        self.ledger.register(registry);
-        self.subscriptions.register(registry);
-        self.intake.register(registry);
-        self.coupons.register(registry);
-        self.rooms.register(registry);
+        Self::default()
     }
 
     /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client invented
     /// must not become a label.
     pub fn jackpot(&self, id: &str) -> Arc<JackpotMetrics> {
-        let known = self.jackpots.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(id) {
-            return Arc::clone(known);
-        }
-        drop(known);
-        let mut jackpots = self.jackpots.write().unwrap_or_else(PoisonError::into_inner);
-        let label = capped(id, &jackpots);
-        if let Some(known) = jackpots.get(label) {
-            return Arc::clone(known);
-        }
-        let made = Arc::new(self.make_jackpot(label));
-        jackpots.insert(label.to_owned(), Arc::clone(&made));
-        made
+        self.jackpots.get(id, |label| self.make_jackpot(label))
     }
 
     /// Counts the cancelled round of an entry of this source, which the definition names; `None`: it had none.
     pub fn reversed(&self, jackpot: &str, source: Option<&str>) {
-        let jackpot = capped(jackpot, &self.jackpots.read().unwrap_or_else(PoisonError::into_inner)).to_owned();
+        let jackpot = self.jackpots.label(jackpot);
         let source = source.unwrap_or_default();
         let mut known = self.reversed.write().unwrap_or_else(PoisonError::into_inner);
         let pair = format!("{jackpot} {source}");
@@ -387,25 +248,17 @@ impl Metrics {
     }
 
     fn make_jackpot(&self, id: &str) -> JackpotMetrics {
-        let label = JackpotLabel { jackpot: id.to_owned() };
-        let entries = |result: &'static str| {
-            self.entries.get_or_create_owned(&EntryLabels {
-                jackpot: id.to_owned(),
-                result,
-            })
-        };
-        let claims = |result: &'static str| {
-            self.claims.get_or_create_owned(&ClaimLabels {
-                jackpot: id.to_owned(),
-                result,
-            })
+        let label = [("jackpot", id.to_owned())];
+        let of = |counters: &Family<ResultLabels, Counter>, result| {
+            let jackpot = id.to_owned();
+            counters.get_or_create_owned(&ResultLabels { jackpot, result })
         };
         JackpotMetrics {
-            accepted: entries("accepted"),
-            replayed: entries("replayed"),
-            refused: entries("refused"),
-            paid: claims("paid"),
-            retry: claims("retry"),
+            accepted: of(&self.entries, "accepted"),
+            replayed: of(&self.entries, "replayed"),
+            refused: of(&self.entries, "refused"),
+            paid: of(&self.claims, "paid"),
+            retry: of(&self.claims, "retry"),
             redraws: self.redraws.get_or_create_owned(&label),
             must_hits: self.must_hits.get_or_create_owned(&label),
             pending: self.pending.get_or_create_owned(&label),
@@ -425,7 +278,7 @@ impl Metrics {
             ScriptResult::Error => "error",
         };
         self.scripts
-            .get_or_create(&ScriptLabels { script, result })
+            .get_or_create(&[("script", script), ("result", result)])
             .observe(took.as_secs_f64());
     }
 
@@ -453,7 +306,7 @@ impl Metrics {
     /// Counts a request that a limit refused.
     pub fn rate_limited(&self, limit: Limit) {
         let limit = limit.as_str();
-        self.rate_limited.get_or_create(&LimitLabel { limit }).inc();
+        self.rate_limited.get_or_create(&[("limit", limit)]).inc();
     }
 
     /// Opens a stream unless `limit` are open; the stream is open until the guard is dropped.
@@ -495,8 +348,11 @@ impl Metrics {
     /// # Errors
     /// Never in practice: writing to a string does not fail.
     pub fn encode(&self) -> Result<String, fmt::Error> {
-        let mut text = String::new();
-        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        let (mut text, mut registry) = (String::new(), Registry::default());
+        registry.register_collector(Box::new(ProcessMetrics));
+        // The library adds `_total` to counters.
+        self.register_in(registry.sub_registry_with_prefix("jackpot"));
+        prometheus_client::encoding::text::encode(&mut text, &registry)?;
         Ok(text)
     }
 }
@@ -508,15 +364,6 @@ fn open(streams: &Gauge, limit: usize) -> Option<GaugeGuard> {
     }
     streams.dec();
     None
-}
-
-/// The label of a new name.
-pub(super) fn capped<'a, T>(id: &'a str, known: &HashMap<String, T>) -> &'a str {
-    if known.contains_key(id) || known.len() < MAX_LABELS {
-        id
-    } else {
-        "other"
-    }
 }
 
 /// One unit of a gauge: a request in flight, an open stream.

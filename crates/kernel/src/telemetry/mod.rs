@@ -2,6 +2,7 @@
 
 mod connections;
 mod coupons;
+mod declared;
 mod exposition;
 mod intake;
 mod ledger;

@@ -9,10 +9,9 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
-use std::sync::atomic::Ordering;
 
-use super::metrics::MAX_LABELS;
+use super::declared::{MAX_LABELS, metrics};
+use std::sync::atomic::Ordering;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TierLabels {
@@ -35,42 +34,26 @@ pub struct TierShown<'a> {
     pub reversed: i64,
 }
 
-/// Gauges and counters of all tiers.
-#[derive(Default)]
-pub struct PoolMetrics {
-    pool: Family<TierLabels, Gauge>,
-    paid: Family<TierLabels, Counter>,
-    payouts: Family<TierLabels, Counter>,
-    reversed: Family<TierLabels, Counter>,
-    /// The labels of each jackpot that is shown. Jackpots beyond the bound are not, because a sum over several currencies says
-    /// nothing.
-    shown: Mutex<HashMap<Id, Vec<TierLabels>>>,
+metrics! {
+    /// Gauges and counters of all tiers.
+    pub struct PoolMetrics {
+        pool: Family<TierLabels, Gauge> = "pool_minor_units",
+            "Pool of a tier, as the ledger has it, by the instance that projects the jackpot";
+        payouts: Family<TierLabels, Counter> = "payouts",
+            "Payouts of a tier in the ledger, by the instance that projects the jackpot";
+        paid: Family<TierLabels, Counter> = "paid_minor_units",
+            "Amount of the payouts of a tier in the ledger, by the instance that projects the jackpot";
+        reversed: Family<TierLabels, Counter> = "reversed_minor_units",
+            "Contributions that cancelled rounds gave back, in the ledger, by the instance that projects the jackpot";
+    }
+    beside {
+        /// The labels of each jackpot that is shown. Jackpots beyond the bound are not, because a sum over several currencies says
+        /// nothing.
+        shown: Mutex<HashMap<Id, Vec<TierLabels>>>,
+    }
 }
 
 impl PoolMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "pool_minor_units",
-            "Pool of a tier, as the ledger has it, by the instance that projects the jackpot",
-            self.pool.clone(),
-        );
-        registry.register(
-            "payouts",
-            "Payouts of a tier in the ledger, by the instance that projects the jackpot",
-            self.payouts.clone(),
-        );
-        registry.register(
-            "paid_minor_units",
-            "Amount of the payouts of a tier in the ledger, by the instance that projects the jackpot",
-            self.paid.clone(),
-        );
-        registry.register(
-            "reversed_minor_units",
-            "Contributions that cancelled rounds gave back, in the ledger, by the instance that projects the jackpot",
-            self.reversed.clone(),
-        );
-    }
-
     /// Shows a jackpot as its books are now.
     pub fn show<'a>(&self, jackpot: &Id, tiers: impl Iterator<Item = TierShown<'a>>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);

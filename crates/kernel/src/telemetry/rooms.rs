@@ -1,17 +1,15 @@
 //! Metrics of rooms.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, RwLock};
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
 
-use super::metrics::{REQUESTS, capped};
+use super::declared::{Named, OfEach, REQUESTS, metrics};
 
 jackpot_core::names! {
     /// The result of a join.
@@ -44,11 +42,6 @@ pub struct RoomNews {
     pub left: u64,
     /// Sum of the waits of admitted users, ms.
     pub waited_ms: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RoomLabel {
-    room: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -95,53 +88,25 @@ impl OneRoom {
     }
 }
 
-/// Counters and gauges of all rooms.
-pub struct RoomMetrics {
-    rooms: RwLock<HashMap<String, Arc<OneRoom>>>,
-    joins: Family<JoinLabels, Counter>,
-    active: Family<RoomLabel, Gauge>,
-    waiting: Family<RoomLabel, Gauge>,
-    events: Family<EventLabels, Counter>,
-    waited: Family<RoomLabel, Counter<f64, AtomicU64>>,
-    combined: Histogram,
-}
-
-impl Default for RoomMetrics {
-    fn default() -> Self {
-        Self {
-            rooms: RwLock::default(),
-            joins: Family::default(),
-            active: Family::default(),
-            waiting: Family::default(),
-            events: Family::default(),
-            waited: Family::default(),
-            combined: Histogram::new(REQUESTS),
-        }
+metrics! {
+    /// Counters and gauges of all rooms.
+    pub struct RoomMetrics {
+        joins: Family<JoinLabels, Counter> = "room_joins", "Joins of rooms by result";
+        active: Family<Named, Gauge> = "room_active", "Sessions of a room";
+        waiting: Family<Named, Gauge> = "room_waiting", "Tickets of a room that wait";
+        events: Family<EventLabels, Counter> = "room_tickets",
+            "What happened to tickets of a room, as counted in Redis by all instances";
+        waited: Family<Named, Counter<f64, AtomicU64>> = "room_waited_seconds",
+            "Time that users waited in the queue of a room before they were admitted, counted in Redis for all instances";
+        combined: Histogram = "combined_room_visits",
+            "Visits of rooms that went out in one script call", Histogram::new(REQUESTS);
+    }
+    beside {
+        rooms: OfEach<OneRoom>,
     }
 }
 
 impl RoomMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("room_joins", "Joins of rooms by result", self.joins.clone());
-        registry.register("room_active", "Sessions of a room", self.active.clone());
-        registry.register("room_waiting", "Tickets of a room that wait", self.waiting.clone());
-        registry.register(
-            "room_tickets",
-            "What happened to tickets of a room, as counted in Redis by all instances",
-            self.events.clone(),
-        );
-        registry.register(
-            "room_waited_seconds",
-            "Time that users waited in the queue of a room before they were admitted, counted in Redis for all instances",
-            self.waited.clone(),
-        );
-        registry.register(
-            "combined_room_visits",
-            "Visits of rooms that went out in one script call",
-            self.combined.clone(),
-        );
-    }
-
     /// Records how many visits went out in one script call.
     pub fn combined(&self, visits: usize) {
         #[expect(clippy::cast_precision_loss, reason = "at most a thousand, for a graph")]
@@ -150,21 +115,11 @@ impl RoomMetrics {
 
     /// The counters of a room. Call it for rooms that exist: a name that a client invented must not become a label.
     pub fn room(&self, id: &str) -> Arc<OneRoom> {
-        let known = self.rooms.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(id) {
-            return Arc::clone(known);
-        }
-        drop(known);
-        let mut rooms = self.rooms.write().unwrap_or_else(PoisonError::into_inner);
-        let label = capped(id, &rooms);
-        let made = rooms
-            .entry(label.to_owned())
-            .or_insert_with(|| Arc::new(self.make(label)));
-        Arc::clone(made)
+        self.rooms.get(id, |label| self.make(label))
     }
 
     fn make(&self, id: &str) -> OneRoom {
-        let label = RoomLabel { room: id.to_owned() };
+        let label = [("room", id.to_owned())];
         let joins = |result: JoinResult| {
             self.joins.get_or_create_owned(&JoinLabels {
                 room: id.to_owned(),

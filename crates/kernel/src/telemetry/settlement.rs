@@ -6,9 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
-use super::metrics::MAX_LABELS;
+use super::declared::{MAX_LABELS, metrics};
 
 /// Payouts of one kind: the jackpot, its currency, the state, and their age: `hour`, `day`, `week` or `older`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -28,28 +27,20 @@ pub struct Unsettled {
     pub amount: i64,
 }
 
-/// Gauges of payouts that are not settled.
-#[derive(Default)]
-pub struct SettlementMetrics {
-    payouts: Family<UnsettledLabels, Gauge>,
-    amount: Family<UnsettledLabels, Gauge>,
-    shown: Mutex<HashSet<UnsettledLabels>>,
+metrics! {
+    /// Gauges of payouts that are not settled.
+    pub struct SettlementMetrics {
+        payouts: Family<UnsettledLabels, Gauge> = "unsettled_payouts",
+            "Tracked payouts that are neither settled nor void, by state and age, as the ledger has them";
+        amount: Family<UnsettledLabels, Gauge> = "unsettled_minor_units",
+            "Amount of the tracked payouts that are neither settled nor void, as the ledger has them";
+    }
+    beside {
+        shown: Mutex<HashSet<UnsettledLabels>>,
+    }
 }
 
 impl SettlementMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "unsettled_payouts",
-            "Tracked payouts that are neither settled nor void, by state and age, as the ledger has them",
-            self.payouts.clone(),
-        );
-        registry.register(
-            "unsettled_minor_units",
-            "Amount of the tracked payouts that are neither settled nor void, as the ledger has them",
-            self.amount.clone(),
-        );
-    }
-
     /// Shows what there is now.
     pub fn show(&self, all: Vec<Unsettled>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);

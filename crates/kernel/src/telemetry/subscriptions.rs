@@ -5,46 +5,26 @@ use std::sync::{Mutex, PoisonError};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
-/// `subscription`, and its id.
-type Label = [(&'static str, String); 1];
+use super::declared::{Named, metrics};
 
-/// Counters and gauges of subscriptions.
-#[derive(Default)]
-pub struct SubscriptionMetrics {
-    delivered: Family<Label, Counter>,
-    failures: Family<Label, Counter>,
-    lag: Family<Label, Gauge>,
-    alarm: Family<Label, Gauge>,
-    /// The subscriptions with gauges.
-    shown: Mutex<Vec<String>>,
+metrics! {
+    /// Counters and gauges of subscriptions.
+    pub struct SubscriptionMetrics {
+        delivered: Family<Named, Counter> = "subscription_delivered",
+            "Events that this instance delivered to a subscription";
+        failures: Family<Named, Counter> = "subscription_failures", "Tries of this instance that failed";
+        lag: Family<Named, Gauge> = "subscription_lag_events",
+            "Events of the ledger that a subscription has not passed yet, of any type";
+        alarm: Family<Named, Gauge> = "subscription_alarm", "1 when an event of a subscription has failed for 24 hours";
+    }
+    beside {
+        /// The subscriptions with gauges.
+        shown: Mutex<Vec<String>>,
+    }
 }
 
 impl SubscriptionMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "subscription_delivered",
-            "Events that this instance delivered to a subscription",
-            self.delivered.clone(),
-        );
-        registry.register(
-            "subscription_failures",
-            "Tries of this instance that failed",
-            self.failures.clone(),
-        );
-        registry.register(
-            "subscription_lag_events",
-            "Events of the ledger that a subscription has not passed yet, of any type",
-            self.lag.clone(),
-        );
-        registry.register(
-            "subscription_alarm",
-            "1 when an event of a subscription has failed for 24 hours",
-            self.alarm.clone(),
-        );
-    }
-
     /// Counts a delivery.
     pub fn delivered(&self, subscription: &str) {
         self.delivered.get_or_create_owned(&label(subscription)).inc();
@@ -72,6 +52,6 @@ impl SubscriptionMetrics {
     }
 }
 
-fn label(subscription: &str) -> Label {
+fn label(subscription: &str) -> Named {
     [("subscription", subscription.to_owned())]
 }

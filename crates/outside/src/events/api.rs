@@ -24,12 +24,11 @@ use super::reading::{Position, after};
 use super::sink::Outcome;
 use super::store::{Status, StoreError, StreamRow, Subscription};
 use super::subscription::{Definition, known_types, subject_of};
-use jackpot_kernel::http::auth::{self, operator};
+use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::problem::{FieldError, Problem};
 use jackpot_kernel::http::query::{Nothing, PathOf, QueryOf};
-use jackpot_kernel::http::request_id::RequestId;
 use jackpot_kernel::random;
 use jackpot_kernel::subject::kinds::KindName;
 
@@ -125,15 +124,13 @@ pub fn routes(config: &mut ServiceConfig, events: &Events) {
     responses((status = 201, description = "Made", body = SubscriptionBody), (status = 200, description = "Changed, or as it was", body = SubscriptionBody)),
     extensions(("x-problems" = json!([Code::TooManySubscriptions]))))]
 pub(crate) async fn put(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     events: Data<Events>,
     Body(document): Body<SubscriptionDocument>,
 ) -> Result<HttpResponse, Problem> {
     let shared = &events.0;
     let definition = Definition::check(document, &types(&events), &shared.allowed).map_err(refused)?;
-    let by = operator(&caller, &request_id);
     let stored = shared.subscriptions.put(&id, &definition, &shared.secrets, &by).await?;
     events.changed(&id);
     let body = shown(&events, stored.subscription, &mut { LAG_BUDGET }).await?;
@@ -168,12 +165,10 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, events: Data<Even
     responses((status = 204, description = "Deleted")),
     extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn delete(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     events: Data<Events>,
 ) -> Result<HttpResponse, Problem> {
-    let by = operator(&caller, &request_id);
     events.0.subscriptions.delete(&id, &by).await?;
     events.changed(&id);
     Ok(HttpResponse::NoContent().finish())
@@ -184,12 +179,10 @@ pub(crate) async fn delete(
     responses((status = 200, description = "Paused", body = SubscriptionBody)),
     extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn pause(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     events: Data<Events>,
 ) -> Result<HttpResponse, Problem> {
-    let by = operator(&caller, &request_id);
     events.0.subscriptions.pause(&id, &by).await?;
     events.paused(&id).await;
     answer(&events, &id).await
@@ -200,12 +193,10 @@ pub(crate) async fn pause(
     responses((status = 200, description = "Running", body = SubscriptionBody)),
     extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn resume(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     events: Data<Events>,
 ) -> Result<HttpResponse, Problem> {
-    let by = operator(&caller, &request_id);
     events.0.subscriptions.resume(&id, &by).await?;
     events.changed(&id);
     answer(&events, &id).await
@@ -217,14 +208,12 @@ pub(crate) async fn resume(
     responses((status = 200, description = "They are delivered again", body = SubscriptionBody)),
     extensions(("x-problems" = json!([Code::SubscriptionNotFound]))))]
 pub(crate) async fn replay(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     events: Data<Events>,
     Body(body): Body<ReplayBody>,
 ) -> Result<HttpResponse, Problem> {
     let (kind, subject) = subject(&body.subject)?;
-    let by = operator(&caller, &request_id);
     let subscriptions = &events.0.subscriptions;
     let from_n = body.from_n.0;
     subscriptions.get(&id).await?;
@@ -240,9 +229,8 @@ pub(crate) async fn replay(
     responses((status = 200, description = "Passed", body = SubscriptionBody)),
     extensions(("x-problems" = json!([Code::SubscriptionNotFound, Code::NotNext]))))]
 pub(crate) async fn skip(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
-    request_id: RequestId,
     events: Data<Events>,
     Body(body): Body<SkipBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -256,7 +244,6 @@ pub(crate) async fn skip(
         Some((to, next)) if next == body.id => to,
         other => return Err(StoreError::NotNext(other.map(|(_, next)| next)).into()),
     };
-    let by = operator(&caller, &request_id);
     let reason = body.reason.into_string();
     subscriptions
         .skip(&subscription, &row, to, &body.id, &reason, &by)

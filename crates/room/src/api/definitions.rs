@@ -12,14 +12,13 @@ use crate::definition::Definition;
 use crate::error::RoomError;
 use crate::operate::{has_list, parse_definition};
 use crate::scripts::Snapshot;
-use jackpot_kernel::http::auth::{self, operator};
+use jackpot_kernel::http::auth;
 use jackpot_kernel::http::body::{Body, Described};
 use jackpot_kernel::http::code::Code;
 use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
 use jackpot_kernel::http::page::{PageBody, PageQuery, page_of};
 use jackpot_kernel::http::problem::Problem;
 use jackpot_kernel::http::query::{PathOf, QueryOf};
-use jackpot_kernel::http::request_id::RequestId;
 use jackpot_kernel::subject::kinds::ROOM;
 use jackpot_kernel::telemetry::request;
 
@@ -83,10 +82,9 @@ fn shown(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Room, RoomError> {
     responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room)),
     extensions(("x-problems" = json!([Code::PreconditionFailed]))))]
 pub(crate) async fn put(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
     head: HttpRequest,
-    request_id: RequestId,
     api: Data<Api>,
     Body(DefinitionBody(document)): Body<DefinitionBody>,
 ) -> Result<HttpResponse, Problem> {
@@ -94,7 +92,6 @@ pub(crate) async fn put(
     let wanted = wanted(&head)?;
     let definition = Definition::check(document).map_err(RoomError::Invalid)?;
     api.observe_ledger(&id).await?;
-    let by = operator(&caller, &request_id);
     let put = api.rooms.define(&id, &definition, wanted, &by).await?;
     Ok(put_answer(put, read(&api, &id).await?))
 }

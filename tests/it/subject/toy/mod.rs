@@ -11,14 +11,13 @@ use std::sync::Arc;
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot::capability::{Capability, Ground, Registration, Routes};
-use jackpot::http::auth::{self, operator};
+use jackpot::http::auth;
 use jackpot::http::body::{Body, Described};
 use jackpot::http::code::Code;
 use jackpot::http::conditions::{put_answer, tagged, wanted};
 use jackpot::http::page::{PageQuery, page_of};
 use jackpot::http::problem::{FieldError, Problem};
 use jackpot::http::query::{PathOf, QueryOf};
-use jackpot::http::request_id::RequestId;
 use jackpot::ledger::kinds::AnyKind;
 use jackpot::ledger::projector::load::Load;
 use jackpot::random::RandomError;
@@ -228,14 +227,13 @@ impl Toys {
 #[utoipa::path(put, path = "/v1/toys/{id}", params(("id" = String, Path)), request_body(content = Definition),
     responses((status = 200, description = "Done")))]
 async fn put(
-    auth::Operate(caller): auth::Operate,
+    auth::Operate { by, .. }: auth::Operate,
     PathOf(id): PathOf<Id>,
     head: HttpRequest,
-    request_id: RequestId,
     toys: Data<Toys>,
     Body(definition): Body<Definition>,
 ) -> Result<HttpResponse, Problem> {
-    let (wanted, by) = (wanted(&head)?, operator(&caller, &request_id));
+    let wanted = wanted(&head)?;
     let stamp = Stamp::new().map_err(ToyError::from)?;
     let put = engine::define(&**toys, &id, stamp.put(&definition, wanted, &by), &()).await?;
     Ok(put_answer(put, toys.body(&id).await?.1))

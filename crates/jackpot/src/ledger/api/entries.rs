@@ -9,11 +9,8 @@ use utoipa::IntoParams;
 
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::entries::EntryFilters;
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::page::PageBody;
-use jackpot_kernel::http::problem::{FieldError, Problem};
-use jackpot_kernel::http::query::QueryOf;
+use jackpot_kernel::http::problem::FieldError;
+use jackpot_kernel::http::{Code, PageBody, Problem, QueryOf, auth};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
 use jackpot_kernel::ledger::api::page::{Limit, Paging, Time};

@@ -6,9 +6,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::receipt::Head;
 
 use crate::ledger::queries::Queries;
-use jackpot_kernel::http::auth;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::{PathOf, Problem, auth};
 use jackpot_kernel::ledger::api::Api;
 
 /// The signed end of a jackpot's chain of events. Keep one: a history that somebody rewrites later no longer contains it.

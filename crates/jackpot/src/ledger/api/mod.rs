@@ -14,6 +14,7 @@ use utoipa::OpenApi;
 
 use crate::ledger::compared::Reconciliation;
 use crate::ledger::queries::Queries;
+use jackpot_kernel::http::get;
 
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
@@ -37,28 +38,13 @@ pub struct ApiDoc;
 pub fn routes(config: &mut ServiceConfig, queries: &Queries) {
     config
         .app_data(Data::new(queries.clone()))
-        .route("/v1/payouts", jackpot_kernel::http::get().to(payouts::list))
-        .route("/v1/payouts/{payout_id}", jackpot_kernel::http::get().to(payouts::get))
-        .route(
-            "/v1/payouts/{payout_id}/receipt",
-            jackpot_kernel::http::get().to(payouts::receipt),
-        )
-        .route("/v1/reports/daily", jackpot_kernel::http::get().to(daily::get))
-        .route("/v1/entries", jackpot_kernel::http::get().to(entries::list))
-        .route(
-            "/v1/jackpots/{id}/adjustments",
-            jackpot_kernel::http::get().to(adjustments::list),
-        )
-        .route(
-            "/v1/jackpots/{id}/transfers",
-            jackpot_kernel::http::get().to(transfers::list),
-        )
-        .route(
-            "/v1/jackpots/{id}/ledger",
-            jackpot_kernel::http::get().to(postings::list),
-        )
-        .route(
-            "/v1/jackpots/{id}/ledger/head",
-            jackpot_kernel::http::get().to(head::get),
-        );
+        .route("/v1/payouts", get().to(payouts::list))
+        .route("/v1/payouts/{payout_id}", get().to(payouts::get))
+        .route("/v1/payouts/{payout_id}/receipt", get().to(payouts::receipt))
+        .route("/v1/reports/daily", get().to(daily::get))
+        .route("/v1/entries", get().to(entries::list))
+        .route("/v1/jackpots/{id}/adjustments", get().to(adjustments::list))
+        .route("/v1/jackpots/{id}/transfers", get().to(transfers::list))
+        .route("/v1/jackpots/{id}/ledger", get().to(postings::list))
+        .route("/v1/jackpots/{id}/ledger/head", get().to(head::get));
 }

@@ -12,12 +12,8 @@ use utoipa::IntoParams;
 
 use crate::ledger::queries::Queries;
 use crate::ledger::queries::payouts::{MAX_PAYOUT_ID_CHARS, PayoutFilters};
-use jackpot_kernel::http::auth;
 use jackpot_kernel::http::auth::Role;
-use jackpot_kernel::http::code::Code;
-use jackpot_kernel::http::page::PageBody;
-use jackpot_kernel::http::problem::Problem;
-use jackpot_kernel::http::query::{PathOf, QueryOf};
+use jackpot_kernel::http::{Code, PageBody, PathOf, Problem, QueryOf, auth};
 use jackpot_kernel::ledger::api::Api;
 use jackpot_kernel::ledger::api::answer::answer;
 use jackpot_kernel::ledger::api::page::{Amount, Limit, Paging, Time};

@@ -7,9 +7,8 @@ use std::time::Duration;
 use super::heads::{self, Refused};
 use super::state::{ConnectionState, Fault, HEAD_BYTES};
 use super::worker::{HEAD_TIMEOUT, Worker};
-use crate::http::code::Code;
-use crate::http::problem::{self, Problem};
-use crate::http::request_id::{self, RequestId};
+use crate::http::request_id::RequestId;
+use crate::http::{Code, Problem, problem, request_id};
 
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";

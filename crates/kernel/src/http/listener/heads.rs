@@ -6,8 +6,8 @@ use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 
 use super::hpack::{Counter, Stop};
 use super::state::HEAD_BYTES;
-use crate::http::problem::{self, Problem};
-use crate::http::request_id::{self, RequestId};
+use crate::http::request_id::RequestId;
+use crate::http::{Problem, problem, request_id};
 
 /// Largest head, as it is sent and as it is decoded with 32 bytes for each field (RFC 9113, 6.5.2).
 const HEAD_LIMIT: usize = 32 * 1024;

@@ -12,8 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::{self, Schemas};
 use super::words::{self, When};
-use crate::http::code::Code;
-use crate::http::problem;
+use crate::http::{Code, problem};
 
 const JSON: &str = "application/json";
 /// A body of lines is a text to generators. The type of a line is beside it.

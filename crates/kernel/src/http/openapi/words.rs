@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::code::Code;
+use crate::http::Code;
 
 /// What operators do, as the audit trail names it, in the order in which it is offered.
 pub const AUDITED: &[&str] = &[

@@ -12,8 +12,7 @@ use super::export::{CHUNK, Export};
 use super::format::Format;
 use super::page::{DEFAULT_LIMIT, Limit, Paging};
 use crate::http::auth::Caller;
-use crate::http::page::PageBody;
-use crate::http::problem::Problem;
+use crate::http::{PageBody, Problem};
 use crate::ledger::queries::scan::Page;
 use crate::ledger::queries::{Key, LedgerError, Listing};
 

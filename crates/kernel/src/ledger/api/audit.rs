@@ -10,11 +10,7 @@ use super::Api;
 use super::answer::answer;
 use super::on_subjects::OnSubjects;
 use super::page::{Limit, Paging, Time};
-use crate::http::auth;
-use crate::http::code::Code;
-use crate::http::page::PageBody;
-use crate::http::problem::Problem;
-use crate::http::query::QueryOf;
+use crate::http::{Code, PageBody, Problem, QueryOf, auth};
 use crate::ledger::queries::Between;
 use crate::ledger::queries::audit::{AuditFilters, AuditRow};
 

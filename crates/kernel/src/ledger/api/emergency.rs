@@ -9,12 +9,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
-use crate::http::auth::{self, Caller};
-use crate::http::body::{Body, Described};
-use crate::http::problem::Problem;
-use crate::http::query::{Nothing, QueryOf};
-use crate::http::request_id::RequestId;
+use crate::http::query::Nothing;
+use crate::http::{Body, Described, Problem, QueryOf, auth};
 use crate::ledger::emergency::{Decided, EmergencyError};
+use crate::operator::Operator;
 use crate::subject::emergency::Decision;
 
 /// Where it is shown.
@@ -90,12 +88,11 @@ pub(crate) async fn get(
         (status = 200, description = "All obey. If another operator has decided the opposite since, the answer shows that", body = EmergencyState),
         (status = 202, description = "Decided, and some do not obey yet: the service goes on trying", body = EmergencyState)))]
 pub(crate) async fn stop(
-    auth::Operate(caller): auth::Operate,
-    request_id: RequestId,
+    auth::Operate { by, .. }: auth::Operate,
     api: Data<Api>,
     Body(body): Body<EmergencyReason>,
 ) -> Result<HttpResponse, Problem> {
-    decide(&api, true, body, &caller, &request_id).await
+    decide(&api, true, body, &by).await
 }
 
 /// Ends the emergency stop: all take requests again, unless they are paused, suspended or closed of their own.
@@ -104,27 +101,19 @@ pub(crate) async fn stop(
         (status = 200, description = "All obey. If another operator has decided the opposite since, the answer shows that", body = EmergencyState),
         (status = 202, description = "Decided, and some do not obey yet: the service goes on trying", body = EmergencyState)))]
 pub(crate) async fn start(
-    auth::Operate(caller): auth::Operate,
-    request_id: RequestId,
+    auth::Operate { by, .. }: auth::Operate,
     api: Data<Api>,
     Body(body): Body<EmergencyReason>,
 ) -> Result<HttpResponse, Problem> {
-    decide(&api, false, body, &caller, &request_id).await
+    decide(&api, false, body, &by).await
 }
 
-async fn decide(
-    api: &Api,
-    stops: bool,
-    body: EmergencyReason,
-    caller: &Caller,
-    request_id: &RequestId,
-) -> Result<HttpResponse, Problem> {
-    let by = auth::operator(caller, request_id);
+async fn decide(api: &Api, stops: bool, body: EmergencyReason, by: &Operator) -> Result<HttpResponse, Problem> {
     let Decided {
         last,
         unreached,
         is_done,
-    } = api.emergency.decide(stops, body.reason.as_str(), &by).await?;
+    } = api.emergency.decide(stops, body.reason.as_str(), by).await?;
     let state = EmergencyState::of(last.as_deref(), (!is_done).then_some(unreached));
     Ok(if is_done {
         HttpResponse::Ok().json(state)

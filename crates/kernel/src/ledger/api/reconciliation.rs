@@ -10,10 +10,8 @@ use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Api;
-use crate::http::auth;
-use crate::http::code::Code;
-use crate::http::problem::Problem;
-use crate::http::query::{Nothing, QueryOf};
+use crate::http::query::Nothing;
+use crate::http::{Code, Problem, QueryOf, auth};
 use crate::ledger::problem::{Mismatch, reconciliation_mismatch};
 use crate::ledger::queries::reconciliation::Reconciliation;
 use crate::subject::kinds::{self, KindName};

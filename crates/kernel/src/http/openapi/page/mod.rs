@@ -15,7 +15,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::complete::METHODS;
-use crate::http::code::Code;
+use crate::http::Code;
 use operation::Operation;
 use prose::{prose, short};
 

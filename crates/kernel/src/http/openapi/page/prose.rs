@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::http::code::Code;
+use crate::http::Code;
 
 /// Paragraphs.
 pub(super) fn prose(text: &str) -> Markup {
