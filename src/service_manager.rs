@@ -35,7 +35,6 @@ pub struct ServiceManager {
 
 impl ServiceManager {
     /// The one that the environment names.
-    #[must_use]
     pub fn of_environment() -> Self {
         let text = |name| env::var(name).unwrap_or_default();
         Self {

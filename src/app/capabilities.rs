@@ -45,14 +45,12 @@ fn added() -> impl Iterator<Item = &'static Registration> {
 
 /// How the streams of each are found and read, where nothing but the ledger and Redis is there. In the order in which
 /// capabilities are shown: the built-in ones from the last line to the first.
-#[must_use]
 pub fn loads() -> Vec<Load> {
     let built_in = BUILT_IN.iter().rev().copied();
     built_in.chain(added().map(|one| one.load)).collect()
 }
 
 /// Makes all of them, in the order in which they are shown.
-#[must_use]
 pub fn make(ground: &Ground) -> Vec<Box<dyn Capability>> {
     let mut made = make_built_in(ground);
     made.reverse();
@@ -61,7 +59,6 @@ pub fn make(ground: &Ground) -> Vec<Box<dyn Capability>> {
 }
 
 /// Their kinds, for the ledger and the commands.
-#[must_use]
 pub fn kinds_of(capabilities: &[Box<dyn Capability>]) -> Kinds {
     Kinds::new(capabilities.iter().map(|one| one.kind()))
 }

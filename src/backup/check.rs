@@ -116,7 +116,6 @@ async fn chain(sql: &Sql, kind: KindName, id: &Id, last: i64, head: &str) -> Res
 }
 
 /// The number of subjects of each kind, as text for people.
-#[must_use]
 pub fn counted(held: &[Held]) -> String {
     let mut counts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     for one in held {

@@ -79,7 +79,6 @@ impl Partial {
     }
 
     /// The path while it is incomplete.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

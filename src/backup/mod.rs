@@ -26,7 +26,6 @@ use crate::settings::Settings;
 pub const LEDGER: &str = "ledger.sqlite";
 
 /// The settings of a service whose data directory is the backup, with nothing configured elsewhere.
-#[must_use]
 pub fn inside(settings: &Settings, directory: &Path) -> Settings {
     let mut inside = settings.clone();
     directory.clone_into(&mut inside.data_dir);

@@ -83,7 +83,6 @@ struct SettingsArgs {
 
 impl Cli {
     /// Runs the command; exit code 1 when it fails. clap has already ended the process with 2 for a usage error.
-    #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),

@@ -58,7 +58,6 @@ pub struct Export {
 }
 
 /// Whether the seed of an epoch may be known outside: the epoch is closed, and no pending entry was drawn in it.
-#[must_use]
 pub fn may_be_published(epoch: &Epoch, books: &Books) -> bool {
     epoch.closed_ms.is_some() && books.pending.values().all(|pending| pending.epoch != epoch.epoch)
 }

@@ -48,7 +48,6 @@ impl Sample {
     ///
     /// # Panics
     /// With a number of entries outside these limits.
-    #[must_use]
     pub fn draw(seed: &EpochSeed, entries: u32) -> Self {
         assert!((MIN_ENTRIES..=MAX_ENTRIES).contains(&entries), "{entries} entries");
         let ranks = Odds::new(OUTCOMES.into(), (1..OUTCOMES).map(|rank| (rank.into(), 1))).expect("nine tenths");
@@ -82,7 +81,6 @@ impl Sample {
 ///
 /// # Panics
 /// Never: the text is an id.
-#[must_use]
 pub fn jackpot() -> Id {
     Id::parse("rng-test").expect("an id")
 }
@@ -122,7 +120,6 @@ impl Judged {
         }
     }
 
-    #[must_use]
     pub fn passes(&self) -> bool {
         self.p >= limit()
     }
@@ -145,7 +142,6 @@ pub struct Report {
 }
 
 impl Report {
-    #[must_use]
     pub fn passes(&self) -> bool {
         self.tests.iter().all(Judged::passes)
     }
@@ -176,7 +172,6 @@ impl fmt::Display for Report {
 }
 
 /// Runs all seven.
-#[must_use]
 pub fn judge(sample: &Sample) -> Report {
     Report {
         entries: sample.outcomes.len(),

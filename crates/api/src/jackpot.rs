@@ -99,7 +99,6 @@ pub struct Jackpot {
 
 impl Jackpot {
     /// One that nothing stops, with this definition in force.
-    #[must_use]
     pub fn new(document: Document, pending: Option<PendingDefinition>, status: Status, version: u64) -> Self {
         Self {
             min_stake: document.min_stake(),
@@ -230,7 +229,6 @@ pub struct DefinitionOfVersion {
 
 impl DefinitionOfVersion {
     /// The public form of a definition.
-    #[must_use]
     pub fn new(document: Document, version: u64) -> Self {
         Self {
             min_stake: document.min_stake(),
@@ -306,7 +304,6 @@ pub struct MeterNow {
 
 impl MeterNow {
     /// Whether it has this tier.
-    #[must_use]
     pub fn has(&self, tier: &Id) -> bool {
         self.meters.iter().any(|meter| meter.tier == *tier)
     }

@@ -98,7 +98,6 @@ impl Record for ListedPayout {
 
 impl ListedPayout {
     /// A tracked payout as it began.
-    #[must_use]
     pub fn begun(receipt: Receipt, state: State, source_id: Option<String>) -> Self {
         Self {
             receipt,

@@ -26,7 +26,6 @@ pub struct Service {
 impl Service {
     pub const LOAD: Load = Load::of::<super::ledger::projector::Coupons>();
 
-    #[must_use]
     pub fn new(ground: &Ground) -> Self {
         let settings = ground.settings.coupons.clone();
         let (store, sql) = (ground.store.clone(), ground.ledger.sql.clone());

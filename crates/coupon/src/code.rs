@@ -51,7 +51,6 @@ impl Code {
     }
 
     /// The code of these random bytes.
-    #[must_use]
     pub fn from_bytes(bytes: [u8; RANDOM_BYTES]) -> Self {
         Self(bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
     }

@@ -43,7 +43,6 @@ pub struct Request {
 
 impl Request {
     /// Whether it waits for its turn.
-    #[must_use]
     pub fn is_in_line(&self) -> bool {
         matches!(self.record.state, State::Queued { .. })
     }
@@ -88,7 +87,6 @@ impl std::fmt::Debug for Coupons {
 
 impl Coupons {
     /// Issues on this store, while the ledger lags by at most `max_backlog_events` of a coupon.
-    #[must_use]
     pub fn new(
         store: Store,
         registry: Arc<Registry>,

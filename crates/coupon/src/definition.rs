@@ -92,43 +92,36 @@ impl Definition {
     }
 
     /// The JSON. Equal definitions have equal JSON: every field is there, times are in UTC.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.document).expect("plain data is JSON")
     }
 
     /// The document, as operators read it.
-    #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
     }
 
     /// Most units outstanding at once.
-    #[must_use]
     pub fn stock(&self) -> u64 {
         self.document.stock
     }
 
     /// Most issues that count for a user.
-    #[must_use]
     pub fn per_user(&self) -> u32 {
         self.document.per_user
     }
 
     /// Ms for which an issue counts for its user; `None`: always.
-    #[must_use]
     pub fn window_ms(&self) -> Option<u64> {
         self.document.per_user_window_s.map(|s| s * 1_000)
     }
 
     /// Ms of Redis' clock from which on it issues; `None`: from the beginning.
-    #[must_use]
     pub fn starts_ms(&self) -> Option<i64> {
         self.starts_ms
     }
 
     /// Ms of Redis' clock from which on it issues nothing; `None`: it does not end.
-    #[must_use]
     pub fn ends_ms(&self) -> Option<i64> {
         self.ends_ms
     }

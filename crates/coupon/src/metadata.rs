@@ -63,13 +63,11 @@ impl From<Metadata> for BTreeMap<String, String> {
 
 impl Metadata {
     /// JSON without spaces, by name: what two requests are compared by.
-    #[must_use]
     pub fn json(&self) -> String {
         serde_json::to_string(&self.0).expect("texts are JSON")
     }
 
     /// Reads that JSON; `None` for any other.
-    #[must_use]
     pub fn parse(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }

@@ -126,7 +126,6 @@ impl Field for Take {
 
 impl State {
     /// The unit of a request that got one, whatever came of it.
-    #[must_use]
     pub fn unit(&self) -> Option<Issue> {
         match self {
             Self::Issued(issue) | Self::Voided(issue, _) | Self::Redeemed(issue, _) => Some(*issue),
@@ -135,7 +134,6 @@ impl State {
     }
 
     /// What came of the request, as answers name it.
-    #[must_use]
     pub fn name(&self) -> RequestState {
         match self {
             Self::Issued(_) | Self::Redeemed(..) => RequestState::Issued,

@@ -21,13 +21,11 @@ pub struct Reference(Text<MAX_REFERENCE_CHARS>);
 
 impl Reference {
     /// Reads a text; `None` for an invalid one.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Text::parse(text).ok().map(Self)
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

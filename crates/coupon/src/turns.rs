@@ -31,7 +31,6 @@ pub enum Head {
 impl Head {
     /// Whether a request has left the queue, by its turn or as a dead letter: it joined the queue, and all requests in
     /// it now came later.
-    #[must_use]
     pub fn is_behind(self, arrival: u64) -> bool {
         match self {
             Self::Unknown => false,
@@ -49,7 +48,6 @@ pub struct Turns {
 }
 
 impl Turns {
-    #[must_use]
     pub fn new(store: Store) -> Self {
         Self {
             store,

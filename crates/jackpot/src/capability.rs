@@ -46,7 +46,6 @@ impl Service {
     pub const LOAD: Load = Load::of::<Jackpots>();
 
     /// Jackpots draw coupons, and may require a room's pass.
-    #[must_use]
     pub fn new(
         ground: &Ground,
         coupons: &jackpot_coupon::capability::Service,

@@ -24,7 +24,6 @@ pub struct Epochs {
 impl Epochs {
     /// The seed of an epoch in hexadecimal, if it is published: the ledger has its closing, and no pending entry needs
     /// it.
-    #[must_use]
     pub fn seed(&self, epoch: u64) -> Option<&str> {
         self.seeds.get(&epoch).map(String::as_str)
     }

@@ -24,7 +24,6 @@ impl std::fmt::Debug for PlayMetrics {
 }
 
 impl PlayMetrics {
-    #[must_use]
     pub fn new(metrics: Arc<Metrics>) -> Self {
         Self(metrics)
     }

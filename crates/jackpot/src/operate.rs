@@ -53,7 +53,6 @@ pub struct Operate {
 
 impl Operate {
     /// Operates on this store.
-    #[must_use]
     pub fn new(store: Store, views: Arc<Views>) -> Self {
         Self {
             views,

@@ -72,7 +72,6 @@ pub struct Play {
 
 impl Play {
     /// Plays on this store, while the ledger lags by at most `max_backlog_events` of a jackpot.
-    #[must_use]
     pub fn new(
         store: Store,
         views: Arc<Views>,

@@ -46,7 +46,6 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    #[must_use]
     pub fn new(definition: &'a Definition) -> Self {
         Self {
             splits: Splits::new(definition),
@@ -102,7 +101,6 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether all entries added until now add the same row.
-    #[must_use]
     pub fn adds_one_row(&self) -> bool {
         self.splits.rows().len() == 1
     }
@@ -113,7 +111,6 @@ impl<'a> Builder<'a> {
         &self.splits.keys()[number]
     }
 
-    #[must_use]
     pub fn finish(self) -> Segment {
         let mut segment = self.segment;
         segment.amounts = self.splits.into_text();

@@ -72,7 +72,6 @@ pub struct Meter {
 
 impl Meter {
     /// The meters that Redis has of a tier. `None` for one below 0, which no script writes.
-    #[must_use]
     pub fn of(tier: Id, meters: &Meters) -> Option<Self> {
         let units = |value: i64| u64::try_from(value).ok();
         Some(Self {
@@ -136,7 +135,6 @@ pub struct Views {
 }
 
 impl Views {
-    #[must_use]
     pub fn new(store: Store, secrets: impl Into<Secrets>) -> Self {
         Self {
             registry: Registry::new(store.clone()),

@@ -53,13 +53,11 @@ impl Background {
     }
 
     /// The time of a processor that the thread of the caller has had.
-    #[must_use]
     pub fn worked() -> Duration {
         Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
     }
 
     /// Where tasks of the thread are spawned.
-    #[must_use]
     pub fn tasks(&self) -> &Handle {
         &self.tasks
     }

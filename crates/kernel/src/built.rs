@@ -53,7 +53,6 @@ impl Feature {
     }
 
     /// What a program without it says; the files that stand in its place say it always.
-    #[must_use]
     pub fn absent(self) -> Absent {
         let Self { name, what, .. } = self;
         Absent { name, what }
@@ -70,7 +69,6 @@ impl Feature {
 }
 
 /// The version, and what the build lacks.
-#[must_use]
 pub fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| version_with(&ALL));
     &VERSION

@@ -16,7 +16,6 @@ pub fn raise() {
 }
 
 /// Files that this process may have open.
-#[must_use]
 pub fn limit() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))

@@ -13,7 +13,6 @@ pub struct Operator {
 
 impl Operator {
     /// What the service does by itself.
-    #[must_use]
     pub fn service() -> Self {
         Self {
             who: "service".to_owned(),

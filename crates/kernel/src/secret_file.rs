@@ -68,7 +68,6 @@ pub enum SecretFileError {
 
 impl SecretFileError {
     /// Whether there is no file.
-    #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }

@@ -19,7 +19,6 @@ impl Stopping {
     }
 
     /// Whether the service is stopping.
-    #[must_use]
     pub fn has_begun(&self) -> bool {
         *self.0.borrow()
     }

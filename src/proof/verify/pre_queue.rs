@@ -185,7 +185,6 @@ impl List {
 
 impl PreQueue {
     /// Whether no problem was found.
-    #[must_use]
     pub fn is_right(&self) -> bool {
         self.problem.is_none()
     }

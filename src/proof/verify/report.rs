@@ -119,7 +119,6 @@ impl Report {
     }
 
     /// Whether no problem was found.
-    #[must_use]
     pub fn is_right(&self) -> bool {
         self.problems.is_empty()
     }

@@ -9,7 +9,6 @@ use super::event::{Event, Kind};
 use jackpot_kernel::ledger::audit::{Action, Done};
 
 /// The action that an event records, if any. Takes the books before and after it.
-#[must_use]
 pub fn action(coupon: &Id, event: &Event, fields: &EventFields, before: &Books, after: &Books) -> Option<Action> {
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),

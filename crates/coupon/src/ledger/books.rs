@@ -93,13 +93,11 @@ impl Folded for Books {
 
 impl Books {
     /// Outstanding units: issued and not taken back.
-    #[must_use]
     pub fn out(&self) -> u64 {
         self.sequence - self.voided
     }
 
     /// Number of requests that have a record in Redis.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         if self.retired {
             return 0;

@@ -27,13 +27,11 @@ fn key(sequence: i64) -> Key {
 
 impl IssueFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("issues", self, key(0))
     }
 
     /// The range that a page reads: the primary key of the table.
-    #[must_use]
     pub fn scan(&self) -> Scan {
         Scan {
             table: "coupon_issues".to_owned(),

@@ -28,7 +28,6 @@ use jackpot_kernel::ledger::kinds::AnyKind;
 use jackpot_kernel::store::Store;
 
 /// Registers coupons with the ledger.
-#[must_use]
 pub fn kind(known: &Arc<Registry>, store: &Store) -> Arc<dyn AnyKind> {
     Arc::new(projector::Coupons {
         registry: Arc::clone(known),

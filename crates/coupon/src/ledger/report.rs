@@ -36,7 +36,6 @@ impl Side {
     }
 
     /// What the state in Redis must be, by the books.
-    #[must_use]
     pub fn of_books(books: &Books) -> Self {
         let definition = Definition::from_json(&books.definition).ok();
         let of = |number: fn(&Definition) -> Option<String>| definition.as_ref().and_then(number).unwrap_or_default();
@@ -82,7 +81,6 @@ impl Side {
 }
 
 /// Compares both sides at the same event.
-#[must_use]
 pub fn compare(redis: &Side, ledger: &Books) -> Report {
     let ledger = Side::of_books(ledger);
     let names: BTreeSet<_> = redis.0.keys().chain(ledger.0.keys()).collect();
@@ -116,7 +114,6 @@ pub struct Rows {
 
 /// Adds how many issues the ledger's rows hold at the event of the report, and how many of them are voided and redeemed. Adds the
 /// identity that joins both sides: Redis' stock = Redis' remaining + issued rows - voided rows.
-#[must_use]
 pub fn with_rows(found: Report, rows: Rows) -> Report {
     let Rows {
         issued,

@@ -36,7 +36,6 @@ impl Windows {
 }
 
 /// The record of a user with these issues, in their order; `None` when there is none.
-#[must_use]
 pub fn record(issues: &[Issued], windows: &Windows) -> Option<String> {
     // What happened to it, in order: by the number of the event, and within an event by the number of the issue.
     let mut steps: Vec<_> = issues

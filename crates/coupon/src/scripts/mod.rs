@@ -74,7 +74,6 @@ static RETIRE: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_retire", "
 static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("coupon_restore_end", "allow-oom", "restore_end"));
 
 /// The declared replies.
-#[must_use]
 pub fn declared() -> [Declared; 6] {
     let answering = "`coupon_issue`, `coupon_serve`, `coupon_void`, `coupon_redeem`, `coupon_redrive`, `coupon_lookup`";
     [

@@ -87,7 +87,6 @@ impl Marked for Snapshot {
 
 impl Snapshot {
     /// Units that can still be issued.
-    #[must_use]
     pub fn remaining(&self) -> u64 {
         (self.stock + self.voided).saturating_sub(self.issued)
     }

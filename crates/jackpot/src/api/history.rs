@@ -113,7 +113,6 @@ impl Source for FromLedger {
 pub struct Histories(Arc<Readings<FromLedger>>);
 
 impl Histories {
-    #[must_use]
     pub fn new(queries: Queries) -> Self {
         Self(Arc::new(Readings::of(FromLedger(queries))))
     }

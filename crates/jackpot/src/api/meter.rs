@@ -148,7 +148,6 @@ pub struct Meters {
 }
 
 impl Meters {
-    #[must_use]
     pub fn new(operate: Operate) -> Self {
         Self {
             readings: Arc::new(Readings::of(FromRedis { operate })),

@@ -38,7 +38,6 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    #[must_use]
     pub fn new(sql: Sql) -> Self {
         Self {
             sql,

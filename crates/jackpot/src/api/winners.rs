@@ -155,7 +155,6 @@ pub struct Winners {
 }
 
 impl Winners {
-    #[must_use]
     pub fn new(meters: Arc<Meters>, queries: Queries) -> Self {
         let source = FromLedger {
             meters,

@@ -46,7 +46,6 @@ struct Line {
 
 impl Entries {
     /// The entries from requests; `None` for none or too many.
-    #[must_use]
     pub fn of(all: &[Sent]) -> Option<Self> {
         let mut entries = Self::empty();
         for sent in all {
@@ -104,32 +103,27 @@ impl Entries {
     }
 
     /// Number of entries.
-    #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
     /// The smallest stake.
-    #[must_use]
     pub fn min_stake(&self) -> Minor {
         self.min_stake
     }
 
     /// The largest stake.
-    #[must_use]
     pub fn max_stake(&self) -> Minor {
         self.max_stake
     }
 
     /// The stake of the entry at position `i`, from 0.
-    #[must_use]
     pub fn stake(&self, i: usize) -> Minor {
         self.lines[i].stake
     }
 
     /// The client seed of the entry at position `i`, from 0.
-    #[must_use]
     pub fn seed(&self, i: usize) -> Option<&str> {
         let line = self.lines[i];
         let to = line.end_of_seed();
@@ -137,7 +131,6 @@ impl Entries {
     }
 
     /// The source of the entry at position `i`, from 0.
-    #[must_use]
     pub fn source(&self, i: usize) -> Option<&str> {
         let line = self.lines[i];
         let to = line.end_of_source();
@@ -145,7 +138,6 @@ impl Entries {
     }
 
     /// What the game of the entry at position `i`, from 0, drew.
-    #[must_use]
     pub fn ranks(&self, i: usize) -> Option<Ranks> {
         let line = self.lines[i];
         let to = line.to as usize;
@@ -156,13 +148,11 @@ impl Entries {
     }
 
     /// Whether an entry names a source, or brings ranks.
-    #[must_use]
     pub fn name_sources(&self) -> bool {
         self.name_sources
     }
 
     /// The player of the entry at position `i`, from 0.
-    #[must_use]
     pub fn player(&self, i: usize) -> &str {
         let line = self.lines[i];
         let from = line.from as usize;
@@ -170,20 +160,17 @@ impl Entries {
     }
 
     /// The line of the entry at position `i`, from 0.
-    #[must_use]
     pub fn line(&self, i: usize) -> &str {
         let line = self.lines[i];
         &self.block[line.from as usize..line.to as usize]
     }
 
     /// The request of the entry at position `i`, from 0.
-    #[must_use]
     pub fn sent(&self, i: usize) -> Sent {
         Sent::parse(self.line(i)).expect("a line was made of what was checked")
     }
 
     /// The lines of all entries.
-    #[must_use]
     pub fn block(&self) -> &str {
         &self.block
     }

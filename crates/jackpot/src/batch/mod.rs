@@ -28,7 +28,6 @@ pub struct Batch {
 
 impl Batch {
     /// 22 characters (128 bits) of a SHA-256 over the block of all entries. It reveals the same id with other content.
-    #[must_use]
     pub fn fingerprint(&self) -> String {
         fingerprint(self.entries.block())
     }

@@ -61,7 +61,6 @@ const FUNDED: usize = place("funded");
 
 impl Meters {
     /// Reads what a script packed; `None` for another format, or damage.
-    #[must_use]
     pub fn unpack(mut text: &[u8]) -> Option<Self> {
         let left = &mut text;
         let format: u32 = read_int(left).ok()?;
@@ -87,7 +86,6 @@ impl Meters {
     ///
     /// # Panics
     /// Never: a vector takes every write.
-    #[must_use]
     pub fn pack(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(16 + self.rows.len() * 64);
         let whole = |out: &mut Vec<u8>, value: i64| {
@@ -106,13 +104,11 @@ impl Meters {
     }
 
     /// The place of a tier's row; `None` when the tier has none.
-    #[must_use]
     pub fn place_of(&self, tier: &str) -> Option<usize> {
         self.rows.iter().position(|row| row.name == tier)
     }
 
     /// The row at this place.
-    #[must_use]
     pub fn row(&self, place: usize) -> &Row {
         &self.rows[place]
     }
@@ -158,19 +154,16 @@ fn units(amount: u64) -> Option<i64> {
 
 impl Row {
     /// The pool that a script last wrote.
-    #[must_use]
     pub fn pool(&self) -> u64 {
         self.values[POOL].cast_unsigned()
     }
 
     /// Fraction not yet in the pool, millionths.
-    #[must_use]
     pub fn pool_micro(&self) -> u32 {
         u32::try_from(self.values[POOL_MICRO]).unwrap_or_default()
     }
 
     /// Fraction of all contributions, millionths.
-    #[must_use]
     pub fn contributed_micro(&self) -> u32 {
         u32::try_from(self.values[CONTRIBUTED_MICRO]).unwrap_or_default()
     }

@@ -13,7 +13,6 @@ use jackpot_kernel::ledger::skipped::Skipped;
 
 /// The action that an event records, if any. Takes the books before and after it, and the last definition that was
 /// put before it (JSON).
-#[must_use]
 pub fn action(
     jackpot: &Id,
     event: &Event,

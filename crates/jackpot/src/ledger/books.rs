@@ -114,7 +114,6 @@ pub struct Kept {
 
 impl Kept {
     /// Number of fields in the hash.
-    #[must_use]
     pub fn all(self) -> u64 {
         self.entries + self.calls
     }
@@ -152,7 +151,6 @@ macro_rules! meters {
             pub const MOVED: [&str; [$(stringify!($moved)),+].len()] = [$(stringify!($moved)),+];
 
             /// Names and values, in the order of [`MOVED`](Self::MOVED).
-            #[must_use]
             pub fn outside(&self) -> [(&'static str, i64); Self::MOVED.len()] {
                 [$((stringify!($moved), self.$moved)),+]
             }
@@ -163,13 +161,11 @@ macro_rules! meters {
             }
 
             /// Names and values, in the order of [`NAMES`](Self::NAMES).
-            #[must_use]
             pub fn all(&self) -> [(&'static str, i64); Self::NAMES.len()] {
                 [$((stringify!($packed), self.$packed)),+]
             }
 
             /// The meter's name, if Redis has such a meter.
-            #[must_use]
             pub fn name(name: &str) -> Option<&'static str> {
                 let mut names = Self::NAMES.into_iter().chain(Self::MOVED);
                 names.find(|known| *known == name)
@@ -233,7 +229,6 @@ fn is_zero(value: &i64) -> bool {
 impl Meters {
     /// What operators put in, less what they took out, minor units and millionths: `funded` without what transfers
     /// brought or will bring, and without voids.
-    #[must_use]
     pub fn by_operators(&self) -> (i64, i64) {
         let units = self.funded - self.transferred_in - self.expected - self.voided;
         let micro = self.funded_micro - self.transferred_in_micro;
@@ -241,7 +236,6 @@ impl Meters {
     }
 
     /// What came in, less what is there and what went out, in millionths. Unless it is 0, money was made or lost.
-    #[must_use]
     pub fn difference_micro(&self) -> i128 {
         let units = |value: i64| i128::from(value) * 1_000_000;
         let came = units(self.contributed) + i128::from(self.contributed_micro) + units(self.funded);
@@ -284,7 +278,6 @@ pub struct Pending {
 
 impl Terms {
     /// Those of a definition that was put. One that this version cannot read has no rule that it knows.
-    #[must_use]
     pub fn of(define: &Define) -> Self {
         let document: Option<Document> = serde_json::from_str(&define.json).ok();
         let definition = document.and_then(|document| Definition::stored(document).ok());
@@ -438,7 +431,6 @@ impl Books {
     }
 
     /// Rules and cycles, as the field `cycles` of the state has them.
-    #[must_use]
     pub fn held_cycles(&self) -> Cycles {
         Cycles {
             rows: self.cycles.values().filter_map(|text| CycleRow::read(text)).collect(),
@@ -558,13 +550,11 @@ impl Books {
     }
 
     /// Under what payouts are tracked; `None` where the jackpot does not use it.
-    #[must_use]
     pub fn held_hold(&self) -> Option<Hold> {
         Hold::parse(self.hold.as_ref()?).ok()
     }
 
     /// The terms of payouts that are claimed after the last event.
-    #[must_use]
     pub fn settlement_terms(&self) -> settlement::Terms {
         self.held_hold().map(|hold| hold.terms()).unwrap_or_default()
     }

@@ -262,7 +262,6 @@ pub struct Runs {
 
 impl Runs {
     /// Goes on after this run.
-    #[must_use]
     pub fn after(last: Run) -> Self {
         Self {
             last,
@@ -315,7 +314,6 @@ pub struct Late {
 }
 
 /// Sums up to a time. `last`: the last run before which, and in which, no event is of that time or later.
-#[must_use]
 pub fn totals_at(at_s: i64, last: Option<&Run>, late: &[Late]) -> Totals {
     let mut totals = last.map(|run| run.totals.clone()).unwrap_or_default();
     let after = last.map_or(0, |run| run.first_n);

@@ -376,7 +376,6 @@ fn leaving(adjustment: Option<&Id>, transfer: Option<&Id>) -> Option<Leaving> {
 
 impl Kind {
     /// Its claims. What a skipped event paid is no claim.
-    #[must_use]
     pub fn claims(&self) -> &[Claim] {
         match self {
             Self::Enter(enter) => &enter.claims,
@@ -387,7 +386,6 @@ impl Kind {
 
     /// The records that it adds to those of adjustments, by name: its own, and those of transfers and of what waits for a
     /// second owner.
-    #[must_use]
     pub fn records(&self) -> Vec<(String, String)> {
         match self {
             Self::Adjust(adjust) => vec![(adjust.adjustment_id.to_string(), adjust.digest.clone())],
@@ -422,7 +420,6 @@ impl Kind {
 
 impl Adjust {
     /// What it took out of the jackpot without an approval.
-    #[must_use]
     pub fn took(&self, at_ms: i64) -> Option<Took> {
         let leaves = !self.from.is_empty() && self.to.is_empty() && self.asked.is_none();
         took(self.owner.as_ref().filter(|_| leaves), at_ms, self.amount)
@@ -431,7 +428,6 @@ impl Adjust {
 
 impl Give {
     /// What it took out of the jackpot without an approval.
-    #[must_use]
     pub fn took(&self, at_ms: i64) -> Option<Took> {
         let owner = self.owner.as_ref().filter(|_| self.asked.is_none());
         took(owner, at_ms, leaves(&self.parts))
@@ -444,7 +440,6 @@ fn took(owner: Option<&String>, at_ms: i64, amount: u64) -> Option<Took> {
 }
 
 /// What leaves with these parts, whole minor units.
-#[must_use]
 pub fn leaves(parts: &[Part]) -> u64 {
     let of =
         |part: &Part| part.pool + part.reserve + part.overflow + (part.pool_micro + part.reserve_micro) / 1_000_000;
@@ -453,13 +448,11 @@ pub fn leaves(parts: &[Part]) -> u64 {
 
 impl Ask {
     /// What waits.
-    #[must_use]
     pub fn leaving(&self) -> Leaving {
         leaving(self.adjustment_id.as_ref(), self.transfer_id.as_ref()).expect("checked when it was read")
     }
 
     /// Its record in Redis, in place of a digest.
-    #[must_use]
     pub fn record(&self) -> HeldRecord {
         HeldRecord {
             digest: self.digest.clone(),
@@ -473,7 +466,6 @@ impl Ask {
 
 impl Withdraw {
     /// What waited.
-    #[must_use]
     pub fn leaving(&self) -> Leaving {
         leaving(self.adjustment_id.as_ref(), self.transfer_id.as_ref()).expect("checked when it was read")
     }
@@ -525,7 +517,6 @@ event_fields! {
 
 impl Reverse {
     /// Number of records that it added.
-    #[must_use]
     pub fn records(&self) -> u64 {
         1 + u64::from(self.used.is_some())
     }
@@ -533,7 +524,6 @@ impl Reverse {
 
 impl Cancel {
     /// Number of records that it added.
-    #[must_use]
     pub fn added(&self) -> u64 {
         self.records.iter().filter(|row| row.is_new).count() as u64
     }
@@ -648,14 +638,12 @@ event_fields! {
 
 impl PayoutStep {
     /// The step in the fields of an event that may not be readable as a whole.
-    #[must_use]
     pub fn of_fields(fields: &EventFields) -> Option<Self> {
         let is_step = fields.get("type") == Some("payout");
         is_step.then(|| Self::read(&Fields(fields), "").ok()).flatten()
     }
 
     /// The payout after it.
-    #[must_use]
     pub fn standing(&self, at_ms: i64) -> Standing {
         let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         Standing {
@@ -720,14 +708,12 @@ event_fields! {
 
 impl Enter {
     /// The batch of the entries, and its record.
-    #[must_use]
     pub fn batch(&self) -> Option<(&Id, &BatchRecord)> {
         self.call.batch.as_ref().zip(self.batch_record.as_ref())
     }
 
     /// Number of records of entries and batches that the call added. A batch has its own record, and one for each
     /// entry that drew a prize.
-    #[must_use]
     pub fn records(&self) -> u64 {
         let all = match self.batch() {
             Some(_) => self.claims.chunk_by(|a, b| a.sequence == b.sequence).count() + 1,
@@ -737,13 +723,11 @@ impl Enter {
     }
 
     /// The names of the records of early cancels that its records replaced.
-    #[must_use]
     pub fn replaced(&self) -> &[Replaced] {
         self.over.as_deref().unwrap_or_default()
     }
 
     /// Whether the record of this name replaced one of early cancels.
-    #[must_use]
     pub fn has_replaced(&self, name: &str) -> bool {
         self.replaced().iter().any(|replaced| replaced.name == name)
     }
@@ -811,13 +795,11 @@ record! {
 
 impl ClaimResult {
     /// Whether the entry has its prize.
-    #[must_use]
     pub fn is_won(&self) -> bool {
         matches!(self, Self::Paid { .. } | Self::Issued { .. })
     }
 
     /// Why the rank refused the entry, if it did.
-    #[must_use]
     pub fn refusal(&self) -> Option<Reason> {
         match self {
             Self::Retry { .. } => Some(Reason::Retry),
@@ -829,7 +811,6 @@ impl ClaimResult {
 
 impl Event {
     /// The epoch that ended with it and that none follows, because the jackpot is closed.
-    #[must_use]
     pub fn ended_epoch(&self) -> Option<u64> {
         match &self.kind {
             Kind::Status { ended_epoch, .. } | Kind::Restore { ended_epoch, .. } | Kind::Rotate { ended_epoch, .. } => {

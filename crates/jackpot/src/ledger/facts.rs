@@ -85,7 +85,6 @@ pub enum Fact {
 
 impl Event {
     /// What happened, in the order in which other systems get it.
-    #[must_use]
     pub fn into_facts(self) -> Vec<Fact> {
         let (at_ms, ended_epoch) = (self.at_ms, self.ended_epoch());
         let records = self.kind.records().into_iter();

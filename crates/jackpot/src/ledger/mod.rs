@@ -38,7 +38,6 @@ use crate::operate::Operate;
 use jackpot_kernel::ledger::kinds::AnyKind;
 
 /// Registers jackpots with the ledger.
-#[must_use]
 pub fn kind(operate: &Operate) -> Arc<dyn AnyKind> {
     Arc::new(projector::Jackpots {
         operate: operate.clone(),

@@ -19,7 +19,6 @@ const ENTRY_BYTES: usize = 140;
 const CONTRIBUTION_BYTES: usize = 64 + 70;
 
 /// The places of the entries of each part.
-#[must_use]
 pub fn parts(entries: &[Entered]) -> Vec<Range<usize>> {
     split(entries.iter().map(|entry| {
         let source = entry.sent.source.as_ref().map_or(0, |source| source.as_str().len());
@@ -29,7 +28,6 @@ pub fn parts(entries: &[Entered]) -> Vec<Range<usize>> {
 }
 
 /// The same for the entries of a skipped event. What was sent has all their names.
-#[must_use]
 pub fn carried_parts(entries: &[CarriedEntry]) -> Vec<Range<usize>> {
     split(
         entries
@@ -39,7 +37,6 @@ pub fn carried_parts(entries: &[CarriedEntry]) -> Vec<Range<usize>> {
 }
 
 /// The `i` of the first payout of an event. The others follow.
-#[must_use]
 pub fn first_payout(kind: &Kind) -> u64 {
     let parts = match kind {
         Kind::Enter(enter) if enter.claims.iter().any(is_paid) => parts(&enter.call.entries).len(),
@@ -50,7 +47,6 @@ pub fn first_payout(kind: &Kind) -> u64 {
 }
 
 /// The orders of the claims that an event paid with a receipt, ascending.
-#[must_use]
 pub fn paid(kind: &Kind) -> Vec<u64> {
     let order = |claim: &Claim| match claim.result {
         ClaimResult::Paid { claim_order, .. } => Some(claim_order),

@@ -102,7 +102,6 @@ pub struct Posting {
 
 /// What the changes of an event moved, as one text; empty for nothing. If it has passed [`super::books::Books::apply`], the
 /// postings of each tier sum to zero: `amount * 1,000,000 + micro`.
-#[must_use]
 pub fn moved(changes: &[MeterChange]) -> String {
     let mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])> = Vec::new();
     for MeterChange { tier, meter, delta } in changes {
@@ -128,7 +127,6 @@ pub fn moved(changes: &[MeterChange]) -> String {
 
 /// What an event moved for one source, in the same form: what its entries brought and won. These lines do not sum to
 /// zero, because what is brought goes to accounts that all sources share.
-#[must_use]
 pub fn moved_for(source: &Moved) -> String {
     let tiers = source.tiers.iter().map(|(tier, of)| {
         let mut sums = <[(i64, i64); Account::ALL.len()]>::default();
@@ -166,7 +164,6 @@ fn text(mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])>) -> String {
 }
 
 /// The postings in the text that [`moved`] wrote, by tier and account; `None` for anything else.
-#[must_use]
 pub fn parse(text: &str) -> Option<Vec<Posting>> {
     let mut postings = Vec::new();
     for of_tier in text.split(';').filter(|_| !text.is_empty()) {

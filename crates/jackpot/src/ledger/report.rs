@@ -22,7 +22,6 @@ pub struct MetersAndState {
 }
 
 /// Compares both sides at the same event.
-#[must_use]
 pub fn compare(redis: &MetersAndState, ledger: &MetersAndState) -> Report {
     // Only the ledger knows what skipped events left unexplained; both sides' identities count it.
     let mut redis = redis.clone();

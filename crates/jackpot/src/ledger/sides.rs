@@ -16,7 +16,6 @@ use jackpot_api::jackpot::Status;
 const NOT_TOLD: [&str; 4] = ["n", "restores", "gen_age", "gen_looked"];
 
 /// The ledger's side.
-#[must_use]
 pub fn of_books(books: &Books) -> MetersAndState {
     let mut meters = BTreeMap::new();
     for (tier, held) in &books.meters {
@@ -113,13 +112,11 @@ fn state_of(held: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 }
 
 /// Redis' side at a checkpoint.
-#[must_use]
 pub fn of_checkpoint(redis: &Checkpoint) -> MetersAndState {
     of_redis(&redis.meters, &redis.held)
 }
 
 /// Redis' side as it stands.
-#[must_use]
 pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
     of_redis(&redis.compared, &redis.held)
 }

@@ -33,13 +33,11 @@ pub struct OfTier {
 pub type BySource = BTreeMap<Id, Moved>;
 
 /// Whether an entry of the call named a source.
-#[must_use]
 pub fn names_any(enter: &Enter) -> bool {
     enter.call.entries.iter().any(|entry| entry.sent.source.is_some())
 }
 
 /// The tiers of a definition, in its order.
-#[must_use]
 pub fn tiers(terms: &Terms) -> Vec<Id> {
     let rows = terms.tiers.split_terminator(';');
     let names = rows.filter_map(|row| Id::parse(row.split(' ').next()?).ok());
@@ -48,7 +46,6 @@ pub fn tiers(terms: &Terms) -> Vec<Id> {
 
 /// What the entries of a call brought, and what they won in it. `before`: the tiers of the definition under which the
 /// first was drawn; `after`: of the one in force after the call. `None` if they are not those of the call.
-#[must_use]
 pub fn of_call(enter: &Enter, before: &[Id], after: &[Id]) -> Option<BySource> {
     let call = &enter.call;
     let mut all = BySource::new();

@@ -30,7 +30,6 @@ pub enum Step {
 impl Step {
     pub const ALL: [Self; 3] = [Self::Minute, Self::Hour, Self::Day];
 
-    #[must_use]
     pub fn seconds(self) -> i64 {
         match self {
             Self::Minute => 60,
@@ -40,13 +39,11 @@ impl Step {
     }
 
     /// The begin in UTC, seconds since 1970, of the step of a time in ms.
-    #[must_use]
     pub fn of(self, at_ms: i64) -> i64 {
         at_ms.div_euclid(1_000).div_euclid(self.seconds()) * self.seconds()
     }
 
     /// How long before the newest step others are kept, in seconds; `None`: for ever.
-    #[must_use]
     pub fn kept_s(self) -> Option<i64> {
         let more = match self {
             Self::Minute => Self::Hour,
@@ -61,14 +58,12 @@ impl Step {
 pub type Pools = BTreeMap<Id, i64>;
 
 /// The pools of some books.
-#[must_use]
 pub fn pools(books: &Books) -> Pools {
     let pool = |(tier, meters): (&Id, &super::books::Meters)| (tier.clone(), meters.pool);
     books.meters.iter().map(pool).collect()
 }
 
 /// The text of a row.
-#[must_use]
 pub fn text(pools: &Pools) -> String {
     serde_json::to_string(pools).expect("plain data is JSON")
 }
@@ -151,7 +146,6 @@ pub struct Last {
 
 /// The points of one step each, from `first` to `current` (begins, in seconds). `base` is the pool before the first;
 /// `ended` are the steps that ended before the one of the last event, in order.
-#[must_use]
 pub fn points(
     step: Step,
     first: i64,

@@ -25,7 +25,6 @@ pub struct Takes {
 
 impl Takes {
     /// `definitions`: those that Redis keeps. An entry that Redis remembers has one of them.
-    #[must_use]
     pub fn new(definitions: BTreeMap<u64, Definition>) -> Self {
         Self {
             definitions,
@@ -63,7 +62,6 @@ impl Takes {
     }
 
     /// What Redis has of each tier outside the packed meters. A tier on which nothing of it happened has none.
-    #[must_use]
     pub fn moved(&self, books: &Books) -> Vec<Moved> {
         let part = |value: i64| value.unsigned_abs();
         let row = |(tier, meters): (&Id, &super::books::Meters)| Moved {

@@ -197,7 +197,6 @@ fn entering(
 
 /// The name of a call. An id names one entry while records are kept, so two calls differ in the first entry that they
 /// take. The script handles the rest: a repeat at the front, and one collision in 2^60.
-#[must_use]
 pub fn call_name(entries: &[EnterEntry]) -> String {
     fingerprint(&entries[0].entry_id)
 }
@@ -376,7 +375,6 @@ pub struct Block {
 }
 
 impl Block {
-    #[must_use]
     pub fn of(entries: &[EnterEntry]) -> Self {
         let mut text = String::with_capacity(entries.len() * LINE_BYTES);
         let mut sent = Vec::with_capacity(entries.len());
@@ -399,7 +397,6 @@ impl Block {
     }
 
     /// Of each entry.
-    #[must_use]
     pub fn fingerprints(&self) -> Vec<String> {
         (0..self.sent.len()).map(|i| fingerprint(self.sent(i))).collect()
     }

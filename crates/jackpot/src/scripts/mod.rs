@@ -102,7 +102,6 @@ static RESTORE_END: LazyLock<Script> = LazyLock::new(|| LUA.script("restore_end"
 static PENDING: LazyLock<Script> = LazyLock::new(|| LUA.script("pending", "no-writes", "pending"));
 
 /// The declared replies.
-#[must_use]
 pub fn declared() -> Vec<Declared> {
     let mut all = Vec::from(of_entries());
     all.extend(of_operators());

@@ -35,7 +35,6 @@ pub struct Stamped {
 
 impl Stamped {
     /// The fields of the state for a version.
-    #[must_use]
     pub fn new(version: u64, definition: &Definition) -> Self {
         Self {
             version,
@@ -134,7 +133,6 @@ impl Part {
 
 /// Every key of a jackpot, its state first, as a restore deletes them. `tiers`: every tier that any of its definitions
 /// named.
-#[must_use]
 pub fn restored_keys(keys: &JackpotKeys, tiers: &BTreeSet<Id>) -> Vec<String> {
     let parts = Part::ALL.iter().map(|part| part.key(keys));
     let fixed = [keys.state.as_str(), &keys.events, &keys.steps]

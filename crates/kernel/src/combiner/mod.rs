@@ -78,7 +78,6 @@ pub enum CombineError {
 }
 
 /// Whether a call failed because of damaged data, so that a repeat fails too.
-#[must_use]
 pub fn is_damage(error: &ScriptError) -> bool {
     matches!(
         error,

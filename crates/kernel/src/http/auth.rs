@@ -38,57 +38,48 @@ pub struct Caller(Arc<KnownKey>);
 
 impl Caller {
     /// The caller of a session that was opened with this key.
-    #[must_use]
     pub fn of_session(known: Arc<KnownKey>) -> Self {
         Self(known)
     }
 
     /// Role of the key.
-    #[must_use]
     pub fn role(&self) -> Role {
         self.0.key.role
     }
 
     /// Name of the key, for the audit trail.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.0.key.name.as_str()
     }
 
     /// Who holds the key.
-    #[must_use]
     pub fn owner(&self) -> &str {
         self.0.key.owner()
     }
 
     /// Name of the key as shared text.
-    #[must_use]
     pub fn shared_name(&self) -> Arc<str> {
         self.0.key.name.shared()
     }
 
     /// Whether answers to this caller hold the codes of coupons; else they are null.
-    #[must_use]
     pub fn sees_codes(&self) -> bool {
         self.0.key.sees_codes()
     }
 
     /// The ids of this kind that a bound key may see, in order; `None`: all.
-    #[must_use]
     pub fn own(&self, kind: KindName) -> Option<Vec<Id>> {
         let only = self.0.key.only.as_ref()?;
         Some(only.ids(kind).cloned().collect())
     }
 
     /// The same for all kinds.
-    #[must_use]
     pub fn own_of_all_kinds(&self) -> Option<Vec<(KindName, Id)>> {
         let only = self.0.key.only.as_ref()?;
         Some(only.iter().map(|own| (own.kind, own.id.clone())).collect())
     }
 
     /// Whether the caller may see this subject.
-    #[must_use]
     pub fn may_see(&self, kind: KindName, id: &str) -> bool {
         self.0.key.only.as_ref().is_none_or(|only| only.has(kind, id))
     }
@@ -102,13 +93,11 @@ impl Caller {
     }
 
     /// When the key ends.
-    #[must_use]
     pub fn end(&self) -> KeyEnd {
         KeyEnd(Some(Arc::clone(&self.0)))
     }
 
     /// Whether the key has a role, or one that includes it.
-    #[must_use]
     pub fn has_role(&self, role: Role) -> bool {
         self.0.key.role.allows(role)
     }
@@ -340,7 +329,6 @@ pub struct Anyone(Option<Caller>);
 
 impl Anyone {
     /// Whether a key was sent. It is valid.
-    #[must_use]
     pub fn has_key(&self) -> bool {
         self.0.is_some()
     }
@@ -351,7 +339,6 @@ impl Anyone {
     }
 
     /// When the key ends, if there is one.
-    #[must_use]
     pub fn end(&self) -> KeyEnd {
         KeyEnd(self.0.as_ref().map(|caller| Arc::clone(&caller.0)))
     }
@@ -373,7 +360,6 @@ pub struct AnyoneFiltered(Option<Caller>);
 
 impl AnyoneFiltered {
     /// The caller, if it may read.
-    #[must_use]
     pub fn reader(self) -> Option<Caller> {
         self.0?.may(&[Role::Read]).ok()
     }

@@ -36,7 +36,6 @@ pub enum Full {
 
 impl Budget {
     /// `all` units, of which a key has at most `each`.
-    #[must_use]
     pub fn new(all: usize, each: usize) -> Self {
         Self {
             all: Arc::new(Semaphore::new(all)),

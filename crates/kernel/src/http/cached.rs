@@ -17,7 +17,6 @@ pub struct Page {
 
 impl Page {
     /// A body whose tag covers all of it.
-    #[must_use]
     pub fn new(body: impl Into<Bytes>) -> Page {
         let body = body.into();
         let tag = tag(&body);
@@ -25,7 +24,6 @@ impl Page {
     }
 
     /// A body whose tag covers only a part.
-    #[must_use]
     pub fn tagged_by(body: impl Into<Bytes>, content: &[u8]) -> Page {
         Page {
             body: body.into(),
@@ -34,7 +32,6 @@ impl Page {
     }
 
     /// The body.
-    #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
     }

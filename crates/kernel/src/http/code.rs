@@ -19,7 +19,6 @@ macro_rules! codes {
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
             /// Stable, the last part of `type`.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $code),+ }
             }
@@ -28,13 +27,11 @@ macro_rules! codes {
                 match self { $(Self::$name => $status),+ }
             }
 
-            #[must_use]
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$name => $title),+ }
             }
 
             /// What it means, and what to do.
-            #[must_use]
             pub const fn about(self) -> &'static str {
                 match self { $(Self::$name => $about),+ }
             }
@@ -250,12 +247,10 @@ codes! {
 
 impl Code {
     /// The status of every answer with this code.
-    #[must_use]
     pub fn status(self) -> StatusCode {
         StatusCode::from_u16(self.number()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }

@@ -9,7 +9,6 @@ use crate::subject::Wanted;
 use crate::subject::engine::Put;
 
 /// The entity tag of a version.
-#[must_use]
 fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }

@@ -61,7 +61,6 @@ pub struct Refused(BTreeMap<KindName, usize>);
 
 impl Refused {
     /// How many of each kind are among these.
-    #[must_use]
     pub fn count(subjects: &[RefusedSubject]) -> Self {
         let mut counts = BTreeMap::new();
         for subject in subjects {
@@ -71,7 +70,6 @@ impl Refused {
     }
 
     /// How many of this kind.
-    #[must_use]
     pub fn of(&self, kind: KindName) -> usize {
         self.0.get(&kind).copied().unwrap_or_default()
     }

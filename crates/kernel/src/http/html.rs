@@ -24,7 +24,6 @@ impl FromRequest for Reader {
 }
 
 /// The texts of the reader's language.
-#[must_use]
 pub fn words_of(request: &HttpRequest) -> Words {
     // Without the header every language is as good, and parsing an absent one is an error.
     let wanted = AcceptLanguage::parse(request)
@@ -35,7 +34,6 @@ pub fn words_of(request: &HttpRequest) -> Words {
 }
 
 /// A page for one reader.
-#[must_use]
 pub fn page(status: StatusCode, Words(language): Words, markup: Markup) -> HttpResponse {
     HttpResponse::build(status)
         .content_type("text/html; charset=utf-8")

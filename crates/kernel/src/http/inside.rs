@@ -52,14 +52,12 @@ pub struct Api(Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
 
 impl Api {
     /// The API of these routes.
-    #[must_use]
     pub fn new(web: Web, routes: Routes) -> Self {
         let table = Table::new(web, routes, false);
         Self(Arc::new(move |config| table.mount_api(config)))
     }
 
     /// The API of this thread. Its handlers start tasks that stay on the thread, so they need a `LocalSet`.
-    #[must_use]
     pub fn on_this_thread(&self) -> Inside {
         Inside::new(Arc::clone(&self.0))
     }

@@ -55,7 +55,6 @@ use health::ReadinessFn;
 use peer::Peer;
 
 /// A route for GET and HEAD, which HTTP requires for every such resource. The answer to HEAD is sent without its body.
-#[must_use]
 pub fn get() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
@@ -65,7 +64,6 @@ pub const ACTS: &str = "x-acts";
 
 /// A route for a GET that acts. HEAD must not act, so the path does not accept it. The operation states this by
 /// [`ACTS`], from which `Allow` is made.
-#[must_use]
 pub fn acting_get() -> Route {
     web::get()
 }
@@ -92,7 +90,6 @@ pub struct Web {
 
 impl Web {
     /// The state from the settings, with no clients yet.
-    #[must_use]
     pub fn new(settings: &Settings, keys: Arc<KeyStore>, metrics: Arc<Metrics>, readiness: ReadinessFn) -> Web {
         Web {
             keys,

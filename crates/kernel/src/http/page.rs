@@ -53,7 +53,6 @@ impl TryFrom<String> for Limit {
     }
 }
 
-#[must_use]
 pub fn page_size(limit: Option<Limit>) -> usize {
     limit.map_or(DEFAULT_PAGE, |Limit(rows)| rows) as usize
 }

@@ -81,7 +81,6 @@ impl Problem {
     }
 
     /// 422: fields are missing, unknown, of another type or out of range.
-    #[must_use]
     pub fn invalid_request(errors: Vec<FieldError>) -> Problem {
         let detail = match errors.as_slice() {
             [one] if one.field.is_empty() => one.rule.clone(),
@@ -105,34 +104,29 @@ impl Problem {
     }
 
     /// 415: the body has another media type.
-    #[must_use]
     pub fn unsupported_media_type() -> Problem {
         let detail = "send the body as Content-Type: application/json in UTF-8";
         Problem::new(Code::UnsupportedMediaType, detail)
     }
 
     /// 413: the body has more than `limit_bytes`.
-    #[must_use]
     pub fn too_large(limit_bytes: usize) -> Problem {
         let detail = format!("the body may have at most {limit_bytes} bytes");
         Problem::new(Code::TooLarge, detail)
     }
 
     /// 408: the body did not arrive within `limit`.
-    #[must_use]
     pub fn request_timeout(limit: Duration) -> Problem {
         let detail = format!("the body did not arrive within {} s", limit.as_secs());
         Problem::new(Code::RequestTimeout, detail)
     }
 
     /// 404: no such route.
-    #[must_use]
     pub fn not_found() -> Problem {
         Problem::new(Code::NotFound, "no route has this path")
     }
 
     /// 405, with the methods that the path accepts in `Allow`.
-    #[must_use]
     pub fn method_not_allowed(allow: &str) -> HttpResponse {
         let detail = format!("this path takes {allow}");
         let mut answer = Problem::new(Code::MethodNotAllowed, detail).error_response();
@@ -143,7 +137,6 @@ impl Problem {
     }
 
     /// 401: no key, or an unknown one. The answer does not say which of the two.
-    #[must_use]
     pub fn unauthorized() -> Problem {
         let detail = "send a valid key as Authorization: Bearer <key>";
         Problem::new(Code::Unauthorized, detail)
@@ -160,7 +153,6 @@ impl Problem {
     }
 
     /// 429: the key or a user sends too many requests. `wait`: the time until the next one is accepted.
-    #[must_use]
     pub fn rate_limited(wait: Duration, detail: &str) -> Problem {
         // Rounded up, so that a client that waits exactly this long is accepted.
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000))
@@ -181,7 +173,6 @@ impl Problem {
     }
 
     /// 503: the emergency stop holds what the request asks for.
-    #[must_use]
     pub fn stopped(detail: impl Into<String>) -> Problem {
         Problem {
             retry_after_s: Some(STOPPED_RETRY_S),
@@ -190,7 +181,6 @@ impl Problem {
     }
 
     /// 503: this instance, or one place, has its limit of streams.
-    #[must_use]
     pub fn too_many_streams(detail: &str) -> Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
@@ -199,7 +189,6 @@ impl Problem {
     }
 
     /// 503: the limit of concurrent uploads is reached. `wait`: the time to wait until some have ended.
-    #[must_use]
     pub fn too_many_uploads(wait: Duration, detail: &str) -> Problem {
         Problem {
             retry_after_s: u32::try_from(wait.as_secs()).ok(),
@@ -220,13 +209,11 @@ impl Problem {
     }
 
     /// The answer itself, for callers that do not return a `Result`.
-    #[must_use]
     pub fn into_response(self) -> HttpResponse {
         self.error_response()
     }
 
     /// 500: our fault. The cause belongs in the log, not in the answer.
-    #[must_use]
     pub fn internal() -> Problem {
         let detail = "the cause is in the log under this answer's X-Request-Id";
         Problem::new(Code::Internal, detail)

@@ -203,19 +203,16 @@ fn max_connections(http: &Http) -> usize {
 
 impl Running {
     /// The address of the API, with the port that the system chose for port 0.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Whether the API takes TLS.
-    #[must_use]
     pub fn is_https(&self) -> bool {
         self.is_https
     }
 
     /// The address of the metrics, if they have their own.
-    #[must_use]
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
     }

@@ -78,7 +78,6 @@ pub struct KeyFile {
 
 impl KeyFile {
     /// The key file that the settings name.
-    #[must_use]
     pub fn of(settings: &Settings) -> KeyFile {
         let (path, readers) = match settings.auth.keys_file.as_str() {
             "" => (settings.data_dir.join("keys.toml"), Readers::Owner),
@@ -92,7 +91,6 @@ impl KeyFile {
     }
 
     /// Where the file is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -27,7 +27,6 @@ pub enum Role {
 
 impl Role {
     /// Whether a key of this role may make requests that need `needed`.
-    #[must_use]
     pub fn allows(self, needed: Role) -> bool {
         self == needed || (self == Role::Operate && needed != Role::Approve)
     }
@@ -51,13 +50,11 @@ pub struct KeyName(Arc<str>);
 
 impl KeyName {
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The name as shared text.
-    #[must_use]
     pub fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }
@@ -126,19 +123,16 @@ fn is_false(value: &bool) -> bool {
 
 impl Key {
     /// Whether its time has passed.
-    #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
     /// Who holds it: what needs two people needs keys of two owners.
-    #[must_use]
     pub fn owner(&self) -> &str {
         self.owner.as_ref().unwrap_or(&self.name).as_str()
     }
 
     /// Whether answers to it hold the codes of coupons.
-    #[must_use]
     pub fn sees_codes(&self) -> bool {
         match self.role {
             Role::Play | Role::Operate => true,
@@ -189,19 +183,16 @@ impl RawKey {
     }
 
     /// A key from its text.
-    #[must_use]
     pub fn from_text(text: &str) -> RawKey {
         RawKey(text.to_owned())
     }
 
     /// The text to hand over, once.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// The entry of the key file for this key.
-    #[must_use]
     pub fn entry(&self, name: KeyName, rights: Rights) -> Key {
         let Rights {
             role,
@@ -224,7 +215,6 @@ impl RawKey {
 }
 
 /// SHA-256 of a key's text.
-#[must_use]
 pub fn sha256(text: &str) -> [u8; 32] {
     Sha256::digest(text).into()
 }

@@ -106,13 +106,11 @@ impl KeyStore {
     }
 
     /// Whether keys have a limit.
-    #[must_use]
     pub fn is_limited(&self) -> bool {
         self.limits.per_second > 0
     }
 
     /// The key with this text. The time does not depend on which key it is, or whether it is one.
-    #[must_use]
     pub fn find(&self, text: &str) -> Option<Arc<KnownKey>> {
         let digest = sha256(text);
         let known = self.known.load();
@@ -129,13 +127,11 @@ impl KeyStore {
     }
 
     /// All keys of the file, in the order they were made, also those that are over.
-    #[must_use]
     pub fn all(&self) -> Arc<Vec<Arc<KnownKey>>> {
         self.known.load_full()
     }
 
     /// The valid key whose digest begins with `name`.
-    #[must_use]
     pub fn find_named(&self, name: &[u8]) -> Option<Arc<KnownKey>> {
         let known = self.known.load();
         let found = known.iter().find(|known| known.key.sha256.starts_with(name));
@@ -143,7 +139,6 @@ impl KeyStore {
     }
 
     /// The valid key of this name.
-    #[must_use]
     pub fn called(&self, name: &str) -> Option<Arc<KnownKey>> {
         let known = self.known.load();
         let mut of_name = known.iter().filter(|known| known.key.name.as_str() == name);

@@ -67,7 +67,6 @@ pub struct Subjects(Arc<[Subject]>);
 
 impl Subjects {
     /// Whether this one is among them.
-    #[must_use]
     pub fn has(&self, kind: KindName, id: &str) -> bool {
         let found = self
             .0
@@ -86,7 +85,6 @@ impl Subjects {
     }
 
     /// All of them, separated by commas.
-    #[must_use]
     pub fn in_full(&self) -> String {
         let all: Vec<_> = self.0.iter().map(ToString::to_string).collect();
         all.join(",")

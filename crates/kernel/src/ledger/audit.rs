@@ -39,7 +39,6 @@ pub struct Done {
 }
 
 impl Done {
-    #[must_use]
     pub fn new(action: &'static str, before: Value, after: Value) -> Self {
         Self {
             action,
@@ -60,7 +59,6 @@ impl Done {
     }
 
     /// A definition was put. `before`, `after`: version and definition, JSON; empty for none.
-    #[must_use]
     pub fn define(before: (u64, &str), after: (u64, &str)) -> Self {
         let version = |(version, json)| match serde_json::from_str::<Value>(json) {
             Ok(definition) => json!({"version": version, "definition": definition}),
@@ -70,7 +68,6 @@ impl Done {
     }
 
     /// The status was set.
-    #[must_use]
     pub fn status(before: &str, after: &str) -> Self {
         let action = match after {
             "open" => "resume",
@@ -93,7 +90,6 @@ impl Done {
     }
 
     /// It obeys the emergency stop, or its end.
-    #[must_use]
     pub fn obeyed(obeyed: Obeyed) -> Self {
         let (action, before, after) = if obeyed.stopped {
             ("emergency-stop", "taking", "stopped")
@@ -108,14 +104,12 @@ impl Done {
 
     /// Redis was rebuilt. `from_n`: its last event before the restore; `n`, `restores`: the subject's values after
     /// it.
-    #[must_use]
     pub fn restore(from_n: Option<u64>, n: u64, restores: u64) -> Self {
         let redis = json!({"redis_event": from_n});
         Self::new("restore", redis, json!({"event": n, "restores": restores}))
     }
 
     /// Makes the row. `fields`: the event's fields.
-    #[must_use]
     pub fn action(self, subject: &Id, fields: &EventFields) -> Action {
         let text = |name: &str| fields.get(name).unwrap_or_default().to_owned();
         Action {

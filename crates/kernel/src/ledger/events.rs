@@ -80,14 +80,12 @@ event_fields! {
 
 impl Put {
     /// Whether it created the subject.
-    #[must_use]
     pub fn is_new(&self) -> bool {
         self.mode == Mode::Created
     }
 
     /// The PUTs that Redis knows after this one, given those before it. Does what `remember_put` of
     /// `lua/subject/puts.lua` does: `nonce mode version;` each, and the oldest are dropped.
-    #[must_use]
     pub fn remember(&self, puts: &str) -> String {
         remember_put(puts, &self.nonce, self.mode.as_str(), self.version)
     }

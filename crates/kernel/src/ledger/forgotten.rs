@@ -71,7 +71,6 @@ impl Forgotten {
     }
 
     /// One line each, for people. `counted`: names of what was asked for and what was won.
-    #[must_use]
     pub fn lines(&self, counted: Option<(&str, &str)>) -> Vec<String> {
         let (Some(first), Some(last)) = (self.events.first(), self.events.last()) else {
             return vec!["no event that Redis has and the ledger lacks".to_owned()];

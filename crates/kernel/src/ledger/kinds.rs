@@ -198,7 +198,6 @@ impl<K: Skips> AnyKind for K {
 pub struct Kinds(Arc<[Arc<dyn AnyKind>]>);
 
 impl Kinds {
-    #[must_use]
     pub fn new(kinds: impl IntoIterator<Item = Arc<dyn AnyKind>>) -> Self {
         Self(kinds.into_iter().collect())
     }
@@ -207,7 +206,6 @@ impl Kinds {
         self.0.iter()
     }
 
-    #[must_use]
     pub fn named(&self, name: KindName) -> Option<&Arc<dyn AnyKind>> {
         self.iter().find(|kind| kind.name() == name)
     }

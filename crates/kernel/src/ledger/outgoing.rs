@@ -95,25 +95,21 @@ impl<'a> Fields<'a> {
     }
 
     /// A field; empty where the event has none.
-    #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.all.get(name).unwrap_or_default()
     }
 
     /// A number; `None` where the event has none.
-    #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.text(name).parse().ok()
     }
 
     /// The error that something of the event is missing elsewhere in the ledger.
-    #[must_use]
     pub fn damaged(&self, what: impl Into<String>) -> TellError {
         damaged(self.kind, self.id, format!("event {}: {}", self.n, what.into()))
     }
 
     /// An event that can't be read although the projector read it.
-    #[must_use]
     pub fn unreadable(&self, error: &Unreadable) -> TellError {
         damaged(self.kind, self.id, error.to_string())
     }
@@ -131,7 +127,6 @@ pub struct Teller<'w> {
 }
 
 impl<'w> Teller<'w> {
-    #[must_use]
     pub fn new(wants: Wants<'w>) -> Self {
         Self {
             wants,
@@ -179,7 +174,6 @@ impl<'w> Teller<'w> {
     }
 
     /// What the event tells: at least a step.
-    #[must_use]
     pub fn told(mut self, row: &Stored, fields: &Fields<'_>) -> Told {
         if self.i == 0 {
             self.step(fields);

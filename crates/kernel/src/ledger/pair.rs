@@ -96,7 +96,6 @@ pub enum Why {
 
 /// The rule. The file proves only that this data directory's Redis was the ledger's, so it counts only where Redis
 /// names nothing.
-#[must_use]
 pub fn decide(sql: InSql, redis: &InRedis, file: Option<Uuid>) -> Verdict {
     let known = |id: Uuid| file == Some(id);
     match (redis, sql.store) {
@@ -166,7 +165,6 @@ impl fmt::Display for Refusal {
 
 /// An adopt that has begun. Redis can't be used until [`Ledger::adopted`] ends it.
 #[derive(Debug)]
-#[must_use]
 pub struct Adoption {
     /// The ledger's former store.
     pub from: Option<Uuid>,

@@ -96,7 +96,6 @@ pub enum Replace {
 impl Replace {
     /// Restores before this one; the ledger counts `restores`. Otherwise instances that have seen more would take the
     /// restored state for the state that they know to be lost.
-    #[must_use]
     pub fn restores_before(self, restores: u64) -> u64 {
         match self {
             Self::Seen(seen) => restores.max(seen.restores()),
@@ -123,7 +122,6 @@ pub struct Restorer {
 
 impl Restorer {
     /// A restorer from this ledger into this Redis.
-    #[must_use]
     pub fn new(sql: Sql, store: Store) -> Self {
         Self { sql, store }
     }

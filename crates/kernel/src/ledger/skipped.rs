@@ -59,7 +59,6 @@ impl<C: DeserializeOwned> EventPart for Skipped<C> {
 
 /// The event in the stream that an event of the record stands for: itself, or the original inside a skipped one.
 /// `None` when the stream had none with this number.
-#[must_use]
 pub fn of_stream(body: &str) -> Option<String> {
     let marker = format!("\"type\":\"{TYPE}\"");
     if !body.contains(&marker) {
@@ -75,7 +74,6 @@ pub fn of_stream(body: &str) -> Option<String> {
 }
 
 /// Whether an event of the stream is the ledger's last one.
-#[must_use]
 pub fn is_last(fields: &EventFields, last_body: &str) -> bool {
     of_stream(last_body).is_some_and(|body| body == chain::body(fields))
 }

@@ -229,7 +229,6 @@ impl Settings {
     /// Worker threads of the API: `http.workers`, or for 0 one for each core. Beside an embedded Redis it is half of
     /// them: the other half is for Redis and the ledger, and fewer threads send fewer, larger calls
     /// (docs/decisions/0012).
-    #[must_use]
     pub fn workers(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match (self.http.workers, self.redis.mode) {
@@ -342,7 +341,6 @@ pub struct Reports {
 
 impl Reports {
     /// The days of reports. The settings are checked when they are loaded.
-    #[must_use]
     pub fn days(&self) -> Days {
         let days = day::time_of_day(&self.day_starts_at).zip(day::zone_named(&self.zone));
         days.map(|(begin, zone)| Days::new(begin, zone)).unwrap_or_default()

@@ -7,7 +7,6 @@ const MAX_BYTES: usize = 249;
 
 impl BrokerKind {
     /// The rule that a name of a topic (Kafka) or subject (NATS) breaks.
-    #[must_use]
     pub fn topic_rule(self, name: &str) -> Option<String> {
         match self {
             Self::Kafka if is_topic(name) => None,

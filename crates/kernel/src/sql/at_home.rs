@@ -16,7 +16,6 @@ pub struct AtHome {
 
 impl AtHome {
     /// Within the runtime that opened the database.
-    #[must_use]
     pub fn of(sql: Sql) -> Self {
         Self {
             sql,

@@ -37,7 +37,6 @@ pub struct Holder {
 
 impl Lease {
     /// A lease of this length; one that is too long for SQL lasts as long as it can.
-    #[must_use]
     pub fn of(kind: impl Into<String>, instance: impl Into<String>, lease_ms: u64) -> Self {
         Self {
             kind: kind.into(),
@@ -47,7 +46,6 @@ impl Lease {
     }
 
     /// How long it lasts after a renewal.
-    #[must_use]
     pub fn length(&self) -> Duration {
         Duration::from_millis(self.lease_ms.unsigned_abs())
     }
@@ -82,7 +80,6 @@ impl Lease {
 
 impl Sql {
     /// A query for the names of instances that hold things of a kind now. `kind` is an expression of SQL.
-    #[must_use]
     pub fn alive(&self, kind: &str) -> String {
         let now = self.now_ms();
         format!("SELECT name FROM holders WHERE kind = {kind} AND until_ms BETWEEN {now} AND {now} + {LONGEST_MS}")

@@ -78,7 +78,6 @@ impl<N: Into<Self>> From<Option<N>> for Value<'_> {
 }
 
 /// A number for a BIGINT column: numbers of events, sequences and amounts are all below 2^53.
-#[must_use]
 pub fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -297,7 +297,6 @@ impl Sql {
     }
 
     /// How many connections an instance with these settings opens to a PostgreSQL.
-    #[must_use]
     pub fn connections(settings: &settings::Ledger) -> u32 {
         settings.max_connections.saturating_add(WRITERS + HASTY)
     }
@@ -359,7 +358,6 @@ impl Sql {
 }
 
 /// The database's message in `error`, if the database can't be used now.
-#[must_use]
 pub fn unavailable<E: std::error::Error + 'static>(error: &E) -> Option<String> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

@@ -38,7 +38,6 @@ pub struct Health {
 
 impl Health {
     /// Memory used, in percent of the limit, rounded down; 0 while unknown.
-    #[must_use]
     pub fn memory_pct(&self) -> u64 {
         self.used_bytes
             .saturating_mul(100)

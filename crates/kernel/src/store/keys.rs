@@ -40,7 +40,6 @@ pub struct JackpotKeys {
 
 impl JackpotKeys {
     /// The keys of the jackpot `id`.
-    #[must_use]
     pub fn new(id: &Id) -> Self {
         let prefix = format!("jp:{{{id}}}");
         let key = |name: &str| format!("{prefix}:{name}");
@@ -58,7 +57,6 @@ impl JackpotKeys {
         }
     }
 
-    #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
         StreamKeys {
             state: &self.state,
@@ -67,7 +65,6 @@ impl JackpotKeys {
     }
 
     /// The pool of a tier: a plain integer.
-    #[must_use]
     pub fn pool(&self, tier: &Id) -> String {
         format!("{}:pool:{tier}", self.prefix)
     }
@@ -92,7 +89,6 @@ pub struct CouponKeys {
 
 impl CouponKeys {
     /// The keys of the coupon `id`.
-    #[must_use]
     pub fn new(id: &Id) -> Self {
         let key = |name: &str| format!("cp:{{{id}}}:{name}");
         Self {
@@ -106,7 +102,6 @@ impl CouponKeys {
     }
 
     /// All keys, in the order in which every script gets them.
-    #[must_use]
     pub fn all(&self) -> [&str; 6] {
         [
             &self.state,
@@ -118,7 +113,6 @@ impl CouponKeys {
         ]
     }
 
-    #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
         StreamKeys {
             state: &self.state,
@@ -156,7 +150,6 @@ pub struct RoomKeys {
 
 impl RoomKeys {
     /// The keys of the room `id`.
-    #[must_use]
     pub fn new(id: &Id) -> Self {
         let key = |name: &str| format!("room:{{{id}}}:{name}");
         Self {
@@ -175,7 +168,6 @@ impl RoomKeys {
     }
 
     /// All keys, in the order in which every script gets them.
-    #[must_use]
     pub fn all(&self) -> [&str; 11] {
         [
             &self.state,
@@ -192,7 +184,6 @@ impl RoomKeys {
         ]
     }
 
-    #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
         StreamKeys {
             state: &self.state,

@@ -148,7 +148,6 @@ impl Store {
     }
 
     /// Why the store is shut.
-    #[must_use]
     pub fn shut_cause(&self) -> Option<Arc<str>> {
         let shut = || self.inner.shut.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.inner.is_shut.load(Ordering::Acquire).then(shut).flatten()
@@ -164,7 +163,6 @@ impl Store {
     }
 
     /// The state of Redis, as of half a second ago; costs nothing.
-    #[must_use]
     pub fn health(&self) -> Health {
         let health = Health::clone(&self.inner.health.load());
         match self.shut_cause() {
@@ -178,14 +176,12 @@ impl Store {
     }
 
     /// The name of the node that has a key, as last known; `None` while no node has it.
-    #[must_use]
     pub fn node_of(&self, key: &str) -> Option<Arc<str>> {
         let (link, _) = self.inner.dispatcher.topology.pick(Some(key.as_bytes()));
         link.map(|link| Arc::clone(link.node()))
     }
 
     /// The longest time of a call, with all its retries.
-    #[must_use]
     pub fn total_limit(&self) -> Duration {
         self.inner.dispatcher.limits.total
     }

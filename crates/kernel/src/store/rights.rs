@@ -102,7 +102,6 @@ pub const OUTSIDE: [(&str, When); 25] = [
 pub const KEYS: [&str; 3] = ["jp:*", "cp:*", "room:*"];
 
 /// The rule that grants a command.
-#[must_use]
 pub fn grant(command: &str) -> String {
     format!("+{}", command.to_lowercase().replace(' ', "|"))
 }

@@ -32,7 +32,6 @@ impl Script {
     /// The first line `#!lua` makes Redis refuse a script before its first write when memory is full or a key was not
     /// declared. Without it a script can stop half-way. `flags` is "" or Redis' script flags, comma-separated, such as
     /// "allow-oom" or "no-writes".
-    #[must_use]
     pub fn new(name: &'static str, flags: &str, parts: &[&str]) -> Self {
         #[cfg(debug_assertions)]
         let parts = &mutant::replaced(parts);
@@ -63,13 +62,11 @@ impl Script {
     }
 
     /// What Redis gets: for `EVAL`, and for `FUNCTION LOAD`.
-    #[must_use]
     pub fn sources(&self) -> [&str; 2] {
         [&self.source, &self.library]
     }
 
     /// The name, for logs and metrics.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -156,7 +153,6 @@ pub(super) enum By {
 
 impl<'s> Call<'s> {
     /// A call without keys and arguments yet.
-    #[must_use]
     pub fn new(script: &'s Script) -> Self {
         Self {
             script,

@@ -36,13 +36,11 @@ pub struct Decision {
 }
 
 impl Decision {
-    #[must_use]
     pub fn is_stop(&self) -> bool {
         is_stop(self.order)
     }
 
     /// The field of a subject that obeys it.
-    #[must_use]
     pub fn field(&self) -> String {
         format!("{} {}", self.order, self.reason)
     }
@@ -64,7 +62,6 @@ fn is_stop(order: u64) -> bool {
 }
 
 /// The order of the next decision after the last one; 0: there is none.
-#[must_use]
 pub fn next_order(last: u64, stops: bool) -> u64 {
     if is_stop(last + 1) == stops { last + 1 } else { last + 2 }
 }

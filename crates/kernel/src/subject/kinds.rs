@@ -65,7 +65,6 @@ pub fn all() -> impl Iterator<Item = KindName> {
 }
 
 /// Names as a text for people, such as "a jackpot, a coupon or a room". `of` writes each.
-#[must_use]
 pub fn one_of(of: impl Fn(KindName) -> String) -> String {
     let mut names: Vec<String> = all().map(of).collect();
     match names.pop() {
@@ -75,7 +74,6 @@ pub fn one_of(of: impl Fn(KindName) -> String) -> String {
 }
 
 /// Whether a text can be what [`KindName::subject`] gives.
-#[must_use]
 pub fn is_subject(text: &str) -> bool {
     all()
         .filter_map(|kind| text.strip_prefix(kind.prefix))
@@ -84,7 +82,6 @@ pub fn is_subject(text: &str) -> bool {
 
 impl KindName {
     /// A kind without tiers. `prefix` begins its ids where ids of all kinds are together.
-    #[must_use]
     pub const fn new(singular: &'static str, plural: &'static str, prefix: &'static str) -> Self {
         Self {
             singular,
@@ -97,32 +94,27 @@ impl KindName {
     }
 
     /// Its name.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.singular
     }
 
     /// The kind with this name.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         all().find(|kind| kind.singular == name)
     }
 
     /// The name of a subject where ids of all kinds are together: in the chain, the audit trail and the
     /// reconciliations.
-    #[must_use]
     pub fn subject(&self, id: &Id) -> String {
         format!("{}{id}", self.prefix)
     }
 
     /// Whether ids of this kind have a prefix where ids of all kinds are together.
-    #[must_use]
     pub const fn has_prefix(self) -> bool {
         !self.prefix.is_empty()
     }
 
     /// The field of answers, and the parameter of requests, that holds the id of one.
-    #[must_use]
     pub fn id_field(&self) -> String {
         format!("{}_id", self.singular)
     }

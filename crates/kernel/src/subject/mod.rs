@@ -63,7 +63,6 @@ pub static LUA: Folder = Folder {
 static MADE: LazyLock<Made> = LazyLock::new(|| values::of_replies(declared()).collect());
 
 /// The declared replies of the scripts of all capabilities.
-#[must_use]
 pub fn declared() -> [Declared; 2] {
     [
         (

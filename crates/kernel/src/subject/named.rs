@@ -12,13 +12,11 @@ use crate::operator::Operator;
 pub struct Named(String);
 
 impl Named {
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The argument.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -72,7 +72,6 @@ pub struct Observed {
 
 impl Observed {
     /// A subject of which nothing is known yet.
-    #[must_use]
     pub fn new(kind: KindName, id: &Id) -> Self {
         Self {
             kind,

@@ -59,7 +59,6 @@ impl Stamp {
 
 impl<D> Define<'_, D> {
     /// The values that `lua/subject/puts.lua` reads. `json`: the definition.
-    #[must_use]
     pub fn named(&self, json: &str) -> Named {
         Named::new()
             .with("json", json)
@@ -126,7 +125,6 @@ pub struct SetStatus<S> {
 }
 
 impl<S> SetStatus<S> {
-    #[must_use]
     pub fn new(wanted: S, reason: String, by: &Operator) -> Self {
         Self {
             wanted,
@@ -138,7 +136,6 @@ impl<S> SetStatus<S> {
     }
 
     /// The values that `status.lua` of a capability reads. `wanted`: the name of the status.
-    #[must_use]
     pub fn named(&self, wanted: &str) -> Named {
         Named::new()
             .with("wanted", wanted)

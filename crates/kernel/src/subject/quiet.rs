@@ -33,7 +33,6 @@ impl Quiet {
     }
 
     /// Whether nothing was to do at this mark or a later one.
-    #[must_use]
     pub fn covers(&self, id: &Id, mark: Mark) -> bool {
         self.at.get(id).is_some_and(|at| *at >= mark)
     }

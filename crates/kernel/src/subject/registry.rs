@@ -82,7 +82,6 @@ pub struct Registry<K> {
 }
 
 impl<K: Subject> Registry<K> {
-    #[must_use]
     pub fn new(store: Store) -> Self {
         Self {
             store,

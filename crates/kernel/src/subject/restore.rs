@@ -117,7 +117,6 @@ reply! {
 }
 
 /// The named values that every script which ends a restore takes.
-#[must_use]
 pub fn wish(token: &str, by: &Operator, reason: &str) -> Named {
     Named::new().with("token", token).why(by, reason)
 }

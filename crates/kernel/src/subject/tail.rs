@@ -113,7 +113,6 @@ const USUAL_BYTES: usize = 512;
 
 impl EventText {
     /// An event of this type and number.
-    #[must_use]
     pub fn new(kind: &str, n: u64) -> Self {
         let mut before_time = String::with_capacity(64);
         put(&mut before_time, "type");
@@ -135,7 +134,6 @@ impl EventText {
     }
 
     /// The text before the time with its length, and after it.
-    #[must_use]
     pub fn parts(self) -> (String, String) {
         (self.before_time, self.after_time)
     }

@@ -17,7 +17,6 @@ pub struct Values<'a>(std::slice::Iter<'a, Value>);
 
 impl<'a> Values<'a> {
     /// All of them.
-    #[must_use]
     pub fn new(values: &'a [Value]) -> Self {
         Self(values.iter())
     }
@@ -37,7 +36,6 @@ impl<'a> Values<'a> {
     }
 
     /// Whether all are read.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.len() == 0
     }
@@ -135,7 +133,6 @@ pub(super) fn of_replies(replies: impl IntoIterator<Item = Declared>) -> impl It
 }
 
 /// The declaration of a reply with this code. `name`: its name in Lua; `scripts`: the scripts that make it.
-#[must_use]
 pub fn reply<T: Part>(scripts: &'static str, name: &'static str, code: &'static str) -> ReplyShape {
     ReplyShape {
         name,
@@ -147,7 +144,6 @@ pub fn reply<T: Part>(scripts: &'static str, name: &'static str, code: &'static 
 }
 
 /// The declaration of a reply with one of these codes.
-#[must_use]
 pub fn reply_any<T: Part>(scripts: &'static str, name: &'static str, codes: &'static str) -> ReplyShape {
     ReplyShape {
         head: Head::Codes(codes),
@@ -156,7 +152,6 @@ pub fn reply_any<T: Part>(scripts: &'static str, name: &'static str, codes: &'st
 }
 
 /// The declaration of a part of replies.
-#[must_use]
 pub fn reply_part<T: Part>(scripts: &'static str, name: &'static str) -> ReplyShape {
     ReplyShape {
         head: Head::Part,

@@ -14,7 +14,6 @@ pub enum Wanted {
 
 impl Wanted {
     /// As scripts get it (`lua/subject/puts.lua`).
-    #[must_use]
     pub fn to_text(&self) -> String {
         match self {
             Self::Any => String::new(),

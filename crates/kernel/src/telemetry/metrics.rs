@@ -218,7 +218,6 @@ metrics! {
 
 impl Metrics {
     /// All metrics at zero.
-    #[must_use]
     pub fn new() -> Metrics {
         Self::default()
     }
@@ -297,7 +296,6 @@ impl Metrics {
     }
 
     /// A request has come; it is in flight until the guard is dropped.
-    #[must_use]
     pub fn begin_request(&self) -> GaugeGuard {
         self.in_flight.inc();
         GaugeGuard(self.in_flight.clone())
@@ -310,13 +308,11 @@ impl Metrics {
     }
 
     /// Opens a stream unless `limit` are open; the stream is open until the guard is dropped.
-    #[must_use]
     pub fn open_stream(&self, limit: usize) -> Option<GaugeGuard> {
         open(&self.streams, limit)
     }
 
     /// The same for a meter without a key.
-    #[must_use]
     pub fn open_public_stream(&self, limit: usize) -> Option<GaugeGuard> {
         open(&self.public_streams, limit)
     }

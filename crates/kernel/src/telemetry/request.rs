@@ -36,7 +36,6 @@ pub struct Request {
 
 impl Request {
     /// What is known before the request is processed.
-    #[must_use]
     pub fn new(id: Arc<str>, method: Method, route: Arc<str>, trace: Option<Trace>) -> Self {
         Self {
             id,
@@ -70,7 +69,6 @@ impl Request {
 }
 
 /// The id of the request that this task answers.
-#[must_use]
 pub fn id() -> Option<Arc<str>> {
     REQUEST.try_with(|request| Arc::clone(&request.id)).ok()
 }
@@ -84,7 +82,6 @@ pub(super) fn with_trace<T>(then: impl FnOnce(&Trace) -> T) -> Option<T> {
 }
 
 /// Whether the caller of this task's request was identified.
-#[must_use]
 pub fn is_identified() -> bool {
     REQUEST
         .try_with(|request| request.caller.get().is_some())

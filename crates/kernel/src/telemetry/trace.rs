@@ -35,7 +35,6 @@ const MILLION: u64 = 1_000_000;
 static EXPORT: OnceLock<Export> = OnceLock::new();
 
 /// Sends the last spans when it is dropped.
-#[must_use]
 pub struct Flush(());
 
 impl Drop for Flush {
@@ -88,7 +87,6 @@ struct Span {
 impl Trace {
     /// The caller's trace, by its header, or a new one if this request is sampled. The caller's own decision to sample
     /// counts.
-    #[must_use]
     pub fn of(header: Option<&[u8]>) -> Option<Self> {
         let export = EXPORT.get();
         if let Some((id, parent, sampled)) = header.and_then(parse) {
@@ -214,7 +212,6 @@ pub fn shared(call: &'static str, is_ok: bool, took: Duration) {
 }
 
 /// Whether this task's request is exported. Others need no clock.
-#[must_use]
 pub fn is_exported() -> bool {
     EXPORT.get().is_some() && request::with_trace(|trace| trace.span.is_some()).unwrap_or(false)
 }

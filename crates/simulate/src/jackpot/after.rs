@@ -44,11 +44,11 @@ pub async fn expected(api: &Api, jackpot_id: &str) -> Result<Expected, SimulateE
 /// The meters of all tiers.
 pub async fn meters(api: &Api, jackpot_id: &str) -> Result<Vec<Meter>, SimulateError> {
     #[derive(Deserialize)]
-    struct Shown {
+    struct WithMeters {
         meters: Vec<Meter>,
     }
-    let shown: Shown = api.get(&format!("/v1/jackpots/{jackpot_id}")).await?;
-    Ok(shown.meters)
+    let answer: WithMeters = api.get(&format!("/v1/jackpots/{jackpot_id}")).await?;
+    Ok(answer.meters)
 }
 
 /// Waits until the gauge says that no entry is left without an outcome.

@@ -102,12 +102,10 @@ pub struct IndexRows {
 }
 
 impl IndexRows {
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() + self.settled.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

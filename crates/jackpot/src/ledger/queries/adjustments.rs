@@ -12,7 +12,6 @@ use jackpot_kernel::ledger::queries::scan::Page;
 use jackpot_kernel::ledger::queries::{Key, LedgerError, Listing, Value};
 
 /// Which meters an adjustment names in answers, and its signed amount, out of those that it lowers and raises.
-#[must_use]
 pub fn shown(from: &str, to: &str, amount: i64) -> ([Option<String>; 3], i64) {
     let some = |meter: &str| Some(meter.to_owned());
     match (from, to) {
@@ -32,7 +31,6 @@ pub struct AdjustmentFilters {
 
 impl AdjustmentFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("adjustments", self, Key::before_number(0))
     }

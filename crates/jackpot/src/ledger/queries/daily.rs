@@ -113,7 +113,6 @@ impl Queries {
 }
 
 /// Reads of each jackpot where the ledger stands, and the last run before the begin and before the end of a day.
-#[must_use]
 pub fn days(ids: &[Id], begin: i64, end: i64) -> Statement {
     let (first, first_join) = run("a", " AND m.high_s < $1");
     let (last, last_join) = run("z", " AND m.high_s < $2");
@@ -135,7 +134,6 @@ pub fn days(ids: &[Id], begin: i64, end: i64) -> Statement {
 }
 
 /// Reads the runs of earlier quarters than one before them, each with that before it.
-#[must_use]
 pub fn late(ids: &[Id], end: i64) -> Statement {
     let text = format!(
         "SELECT {}, {} FROM report_runs AS a JOIN report_runs AS z ON z.jackpot_id = a.jackpot_id AND z.first_n = \

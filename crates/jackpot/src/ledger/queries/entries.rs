@@ -40,13 +40,11 @@ type Definitions = HashMap<(String, i64), Document>;
 
 impl EntryFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("entries", self, Key::before_id(0))
     }
 
     /// The range that a page reads of a daily table, or of the entries of a source. `None` if neither is named.
-    #[must_use]
     pub fn scan(&self, table: String) -> Option<Scan> {
         let named = (&self.player_id, &self.jackpot_id, &self.source_id);
         match named {

@@ -23,7 +23,6 @@ pub struct Queries {
 
 impl Queries {
     /// `entry_index_days`: the setting, 0 when entries can't be found by player.
-    #[must_use]
     pub fn new(sql: Sql, entry_index_days: u32) -> Self {
         Self { sql, entry_index_days }
     }

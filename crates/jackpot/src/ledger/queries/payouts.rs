@@ -76,13 +76,11 @@ const TRACKED: &str = "(SELECT COUNT(*) FROM payout_states WHERE payout_states.p
 
 impl PayoutFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("payouts", self, Key::before_id(0))
     }
 
     /// The ranges that a page reads: one for each jackpot in `only`. A player's payouts are few enough for one range.
-    #[must_use]
     pub fn scans(&self) -> Scans {
         match &self.only {
             Some(only) if only.is_empty() => Scans::of(Vec::new()),
@@ -126,7 +124,6 @@ impl PayoutFilters {
     ///
     /// # Panics
     /// Never: an amount fits into 63 bits.
-    #[must_use]
     pub fn scan(&self) -> Scan {
         let index: &'static [&'static str];
         let mut fixed = Vec::new();

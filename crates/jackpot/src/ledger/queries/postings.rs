@@ -24,13 +24,11 @@ pub struct PostingFilters {
 
 impl PostingFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("ledger", self, Key::before_number(0))
     }
 
     /// The events of a page: a range of one index, as [`Scan`](jackpot_kernel::ledger::queries::scan::Scan) reads it.
-    #[must_use]
     pub fn events(&self, after: Option<&Key>, limit: u32) -> Statement {
         let [at_ms, n, _] = after.map_or_else(|| Key::before_number(self.between.from_ms()).0, |key| key.0.clone());
         let id = Value::from(&self.jackpot_id);

@@ -26,7 +26,6 @@ pub struct TransferFilters {
 
 impl TransferFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("transfers", self, Key::before_number(0))
     }

@@ -57,7 +57,6 @@ impl Api {
     ///
     /// # Panics
     /// Outside of a runtime.
-    #[must_use]
     pub fn new(ledger: &Ledger, kinds: Kinds, emergency: Emergency) -> Self {
         Self {
             queries: Queries::new(ledger.sql.clone()),

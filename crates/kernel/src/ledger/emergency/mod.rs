@@ -72,7 +72,6 @@ pub struct Emergency {
 }
 
 impl Emergency {
-    #[must_use]
     pub fn new(sql: Sql, store: Store, kinds: Kinds, metrics: Arc<Metrics>) -> Self {
         Self {
             sql,
@@ -86,13 +85,11 @@ impl Emergency {
     }
 
     /// The last decision that this instance knows.
-    #[must_use]
     pub fn known(&self) -> Option<Arc<Decision>> {
         self.last.borrow().clone()
     }
 
     /// The subjects that do not obey the last decision yet, as this instance knows.
-    #[must_use]
     pub fn unreached(&self) -> usize {
         self.progress.borrow().left.len()
     }

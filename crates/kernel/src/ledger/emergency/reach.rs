@@ -59,7 +59,6 @@ pub struct Progress {
 
 impl Progress {
     /// Whether all subjects obey this decision.
-    #[must_use]
     pub fn is_done_with(&self, order: u64) -> bool {
         self.order == order && self.is_whole && self.left.is_empty()
     }

@@ -37,7 +37,6 @@ pub struct Projectors(Vec<Box<dyn AnyProjector>>);
 
 impl Projectors {
     /// Projectors that hold no stream yet.
-    #[must_use]
     pub fn new(kinds: &Kinds, from: &Projecting<'_>) -> Self {
         Self(kinds.iter().map(|kind| kind.projector(from)).collect())
     }

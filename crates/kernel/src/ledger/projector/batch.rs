@@ -73,7 +73,6 @@ pub struct Start<'a, K: Folds> {
 
 impl<K: Folds> Batch<K> {
     /// Takes events until one can't be applied. The events before it stay in the batch.
-    #[must_use]
     pub fn build(start: &Start<'_, K>, events: &[Raw]) -> Self {
         let mut batch = Self {
             id: start.id.clone(),

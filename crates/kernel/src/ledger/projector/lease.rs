@@ -49,7 +49,6 @@ pub struct Leases {
 
 impl Leases {
     /// The leases on streams of a kind. `instance` names the holder; each start of the service has another name.
-    #[must_use]
     pub fn of(kind: KindName, sql: Sql, instance: String, lease_ms: u64) -> Self {
         let lease = Lease::of(kind.as_str(), instance, lease_ms);
         Self { kind, sql, lease }

@@ -103,7 +103,6 @@ pub struct Load {
 
 impl Load {
     /// The functions of a kind.
-    #[must_use]
     pub const fn of<K: Kind>() -> Self {
         Self {
             name: K::NAME,

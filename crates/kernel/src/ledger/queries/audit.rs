@@ -72,13 +72,11 @@ impl AuditRow {
 
 impl AuditFilters {
     /// The list, for its cursors.
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("audit", self, Key::before_id(0))
     }
 
     /// The ranges that a page reads: one for each subject in `only`.
-    #[must_use]
     pub fn scans(&self) -> Scans {
         match &self.only {
             Some(only) if self.subjects.is_empty() => {
@@ -96,7 +94,6 @@ impl AuditFilters {
     }
 
     /// The range that a page reads.
-    #[must_use]
     pub fn scan(&self) -> Scan {
         let mut subjects = self.subjects.iter().map(|(kind, id)| Value::Text(kind.subject(id)));
         let subject = subjects.next();

@@ -49,19 +49,16 @@ pub struct Key(pub [Value; 3]);
 
 impl Key {
     /// The position before all rows of a time, in a list whose second column is an id.
-    #[must_use]
     pub fn before_id(at_ms: i64) -> Self {
         Self([Value::Int(at_ms), Value::Text(String::new()), Value::Int(0)])
     }
 
     /// The position before all rows of a time, in a list whose columns are numbers from 0 and 1.
-    #[must_use]
     pub fn before_number(at_ms: i64) -> Self {
         Self([Value::Int(at_ms), Value::Int(0), Value::Int(0)])
     }
 
     /// The time, ms.
-    #[must_use]
     pub fn at_ms(&self) -> i64 {
         match self.0[0] {
             Value::Int(at_ms) => at_ms,
@@ -95,7 +92,6 @@ impl Listing {
     ///
     /// # Panics
     /// Never: filters are plain data.
-    #[must_use]
     pub fn new(name: &'static str, filters: &impl Serialize, like: Key) -> Self {
         let json = serde_json::to_vec(filters).expect("filters are JSON");
         let digest = hex::encode(&Sha256::digest(json)[..DIGEST_BYTES]);
@@ -103,7 +99,6 @@ impl Listing {
     }
 
     /// Its name, as in the path.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -112,7 +107,6 @@ impl Listing {
     ///
     /// # Panics
     /// Never: keys are plain data.
-    #[must_use]
     pub fn cursor(&self, key: &Key) -> String {
         let cursor = Cursor(VERSION, self.name.to_owned(), self.digest.clone(), key.clone());
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&cursor).expect("keys are JSON"))

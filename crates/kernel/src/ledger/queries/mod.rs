@@ -23,7 +23,6 @@ pub struct Queries {
 }
 
 impl Queries {
-    #[must_use]
     pub fn new(sql: Sql) -> Self {
         Self { sql }
     }
@@ -40,13 +39,11 @@ pub struct Between {
 
 impl Between {
     /// The first ms.
-    #[must_use]
     pub fn from_ms(self) -> i64 {
         self.from.unwrap_or(i64::MIN)
     }
 
     /// The ms after the last.
-    #[must_use]
     pub fn to_ms(self) -> i64 {
         self.to.unwrap_or(i64::MAX)
     }

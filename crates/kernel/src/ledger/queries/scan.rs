@@ -98,7 +98,6 @@ impl Scan {
     }
 
     /// The rows of a page.
-    #[must_use]
     pub fn rows(&self, limit: u32) -> Statement {
         if self.has_no_filters() {
             return self.statement(self.select, &format!("LIMIT {limit}"));
@@ -128,7 +127,6 @@ impl Scan {
     }
 
     /// The key of the last row that a page may examine.
-    #[must_use]
     pub fn boundary(&self) -> Statement {
         let limit = format!("LIMIT 1 OFFSET {}", self.scanned.saturating_sub(1));
         self.statement(&self.key.join(", "), &limit)

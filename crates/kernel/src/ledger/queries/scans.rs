@@ -29,7 +29,6 @@ impl From<Scan> for Scans {
 
 impl Scans {
     /// Together they examine as many rows as one scan does.
-    #[must_use]
     pub fn of(mut all: Vec<Scan>) -> Self {
         all.sort_by(|a, b| subject(a).cmp(&subject(b)));
         let each = MAX_SCANNED / u32::try_from(all.len()).unwrap_or(MAX_SCANNED).max(1);
@@ -75,7 +74,6 @@ impl Scans {
     }
 
     /// The rows of a page.
-    #[must_use]
     pub fn rows(&self, first: &Scan, limit: u32) -> Statement {
         union(first, self.0.iter().map(|scan| scan.rows(limit)), limit)
     }

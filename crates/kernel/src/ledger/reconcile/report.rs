@@ -98,7 +98,6 @@ impl Report {
     }
 
     /// What is wrong, for a log line; empty when nothing is.
-    #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let meters = self.tiers.iter().flat_map(|tier| {
             let broken = (!tier.identity_holds).then(|| format!("tier '{}': the identity does not hold", tier.tier));

@@ -12,7 +12,6 @@ const WIDTH: u16 = 100;
 const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
 
 /// Each term and each part of the state of `name` (`jackpot spring`), for Redis and for the ledger, and a verdict.
-#[must_use]
 pub fn render(name: &str, event: u64, report: &Report) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);

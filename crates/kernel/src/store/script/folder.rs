@@ -40,7 +40,6 @@ impl Folder {
     ///
     /// # Panics
     /// When something that is needed is not there.
-    #[must_use]
     pub fn script(&self, name: &'static str, flags: &str, file: &str) -> Script {
         let names = self.needed(file);
         let parts: Vec<&str> = names.iter().map(|name| self.text(name)).collect();
@@ -48,7 +47,6 @@ impl Folder {
     }
 
     /// The names of a script's parts, in order: what a part needs comes before it, and `file` is the last.
-    #[must_use]
     pub fn needed<'f>(&self, file: &'f str) -> Vec<&'f str>
     where
         Self: 'f,
@@ -62,7 +60,6 @@ impl Folder {
     ///
     /// # Panics
     /// When there is none.
-    #[must_use]
     pub fn text(&self, name: &str) -> &'static str {
         let found = self.find(name);
         found.unwrap_or_else(|| panic!("no Lua is called {name}"))
