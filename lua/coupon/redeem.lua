@@ -2,8 +2,8 @@
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the issue  3 named values (lua/subject/named.lua): redemption (its id), reference
---         (write_request), who, request_id, and of a coupon that was retired, else '': ledger_n, the number of the event up
---         to which the ledger was read, and record, that of the request in the ledger
+--         (write_request), who, request_id, and of a coupon that was retired, else '': ledger_n, the number of the
+--         event up to which the ledger was read, and record, that of the request in the ledger
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
 --       with what is known of it (answered_reply):
 --         {'ok', mark, ...} redeemed | {'same', mark, ...} it was redeemed before by this redemption

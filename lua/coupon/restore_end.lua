@@ -1,8 +1,8 @@
 -- Ends a restore: writes the state, appends the event `restore`, and lets the other scripts run again.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 those of every restore (lua/subject/restored.lua), and how many requests, users, queue (requests in it) and dead
---         (letters) there must be
+-- ARGV  1 those of every restore (lua/subject/restored.lua), and how many requests, users, queue (requests in it) and
+--         dead (letters) there must be
 --       2 all fields of the state (state.lua), `json` and `puts`; n, restores: the ledger's; history: a new one
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again

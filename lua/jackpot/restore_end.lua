@@ -7,9 +7,9 @@
 --         prepared cycles with a new nonce (cycles.lua), '' for none
 --         definitions, epochs, seen_a, seen_b, adjustments, pending: how many members KEYS[3] to KEYS[8] must have
 --         meters: of each tier its name and values, as a row of the packed meters (values): "name value ...;"
---       2 the state: n, restores, status, puts, moved, seq, order and the terms except gen_age and gen_looked, with tiers
---         as text (tier_rows.lua), cycles_text (the field cycles), and voided and what used.lua has, where they are used;
---         all as the ledger has it, its open epoch and cycles too
+--       2 the state: n, restores, status, puts, moved, seq, order and the terms except gen_age and gen_looked, with
+--         tiers as text (tier_rows.lua), cycles_text (the field cycles), and voided and what used.lua has, where they
+--         are used; all as the ledger has it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply) nothing was written

@@ -4,9 +4,10 @@
 -- ARGV  1 those of every restore (lua/subject/restored.lua), and
 --         lost: 1 when Redis had events that the ledger lacks, as far as the caller knows, else 0
 --         next_nonce: a new nonce of the order before the opening; next_commitment: of its seed
---       2 the ledger's state: n, restores, status, version, json, order_nonce, commitment, passes_until (or the caller's, if that is later), clock (the highest time of the room that the ledger and the
---         caller have seen), puts, collected_sha256 ('' for none), a new history, and the numbers of the definition:
---         capacity, session, waiting_timeout, rate and opens_at ('' for none)
+--       2 the ledger's state: n, restores, status, version, json, order_nonce, commitment, passes_until (or the
+--         caller's, if that is later), clock (the highest time of the room that the ledger and the caller have seen),
+--         puts, collected_sha256 ('' for none), a new history, and the numbers of the definition: capacity, session,
+--         waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: those of lua/subject/restored.lua. No ticket is in or waits. Nobody is admitted until every pass that
