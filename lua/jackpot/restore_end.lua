@@ -72,6 +72,7 @@ for row in string.gmatch(wish.meters, '[^;]+') do
   must(#meters - first + 1 == METERS_WIDTH or nil, 'JP_ARGUMENT meters')
   tiers[#tiers + 1] = { name = meters[first], pool = meters[first + 1], limit = limits[meters[first]] }
 end
+must(#tiers == #KEYS - FIRST_POOL + 1 or nil, 'JP_ARGUMENT meters')
 must(prepare(state, wish.prepared, at, true) == nil or nil, 'JP_ARGUMENT cycles')
 local second, latest = math.floor(at / 1000), renewed_second(state, EPOCH_GAP)
 if epoch == second or epoch > last + EPOCH_GAP then

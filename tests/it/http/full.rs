@@ -104,7 +104,7 @@ async fn an_address_has_as_many_connections_as_it_may() {
     answer(&mut other).await.is(200);
     for connection in &mut held {
         connection.write_all(REQUEST).await.unwrap();
-        answer(connection).await.is(200); // those that were there go on
+        answer(connection).await.is(200); // the connections from before go on
     }
 }
 

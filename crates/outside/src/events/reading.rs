@@ -18,7 +18,6 @@ const BLOCK: PageSize = PageSize {
     entries: 4_000,
 };
 
-/// Events of the ledger, read together.
 /// A place in what a subject tells: number `i` of what its event `n` tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
@@ -26,6 +25,7 @@ pub struct Position {
     pub i: u64,
 }
 
+/// Events of the ledger, read together.
 #[derive(Debug)]
 pub struct Block {
     /// What each tells, as far as it is wanted.

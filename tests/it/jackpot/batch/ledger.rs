@@ -257,7 +257,7 @@ async fn claims_out_of_order_are_refused() {
     };
     let behind = "goes on after its last claim";
     change("claims", with(paid + 1, claims[paid])).says(behind); // twice paid
-    change("claims", with(none + 1, claims[none])).says(behind); // a claim behind the end
+    change("claims", with(none + 1, claims[none])).says(behind); // a claim after the end
     change("claims", with(retry, claims[retry])).says(behind); // an attempt twice
     let open = claims[..none].concat() + &claims[none + 1..].concat();
     change("claims", open).says("left in the middle of its attempts");
